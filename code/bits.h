@@ -1,0 +1,56 @@
+/* Testudo: bit tables, searched and changed a machine word at a time; every
+   pass is linear in the words of its range.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_CODE_BITS_H
+#define TDO_CODE_BITS_H
+
+#include "code/base.h"
+
+/* A table of N bits is an array of tdo_bits_words(N) words; bit I is bit
+   I % 64 of word I / 64. Memory belongs to the caller. No locking. */
+typedef tdo_word_t tdo_bits_t;
+
+#define TDO_WORD_BITS (8 * sizeof(tdo_bits_t))
+
+static inline size_t tdo_bits_words(size_t n) {
+  return (n + TDO_WORD_BITS - 1) / TDO_WORD_BITS;
+}
+
+static inline bool tdo_bits_get(const tdo_bits_t *t, size_t i) {
+  return (t[i / TDO_WORD_BITS] >> (i % TDO_WORD_BITS)) & 1;
+}
+
+static inline void tdo_bits_set(tdo_bits_t *t, size_t i) {
+  t[i / TDO_WORD_BITS] |= (tdo_bits_t)1 << (i % TDO_WORD_BITS);
+}
+
+static inline void tdo_bits_clear(tdo_bits_t *t, size_t i) {
+  t[i / TDO_WORD_BITS] &= ~((tdo_bits_t)1 << (i % TDO_WORD_BITS));
+}
+
+/* Set or clear bits [BASE, LIMIT). */
+void tdo_bits_set_range(tdo_bits_t *t, size_t base, size_t limit);
+void tdo_bits_clear_range(tdo_bits_t *t, size_t base, size_t limit);
+
+/* True if every bit of [BASE, LIMIT) is clear (is set). */
+bool tdo_bits_all_clear(const tdo_bits_t *t, size_t base, size_t limit);
+bool tdo_bits_all_set(const tdo_bits_t *t, size_t base, size_t limit);
+
+/* Index of the first set (clear) bit in [BASE, LIMIT), or LIMIT if none. */
+size_t tdo_bits_next_set(const tdo_bits_t *t, size_t base, size_t limit);
+size_t tdo_bits_next_clear(const tdo_bits_t *t, size_t base, size_t limit);
+
+/* One past the last set bit in [BASE, LIMIT), or BASE if none. */
+size_t tdo_bits_last_set(const tdo_bits_t *t, size_t base, size_t limit);
+
+/* Number of set bits in [BASE, LIMIT). */
+size_t tdo_bits_count(const tdo_bits_t *t, size_t base, size_t limit);
+
+/* Lowest (highest) run of N clear bits within [BASE, LIMIT); true and its
+   first index in *FOUND_O, or false. N > 0. */
+bool tdo_bits_find_clear_run(size_t *found_o, const tdo_bits_t *t,
+                             size_t base, size_t limit, size_t n);
+bool tdo_bits_find_clear_run_high(size_t *found_o, const tdo_bits_t *t,
+                                  size_t base, size_t limit, size_t n);
+
+#endif /* TDO_CODE_BITS_H */

@@ -1,0 +1,72 @@
+/* Testudo: the platform contract for virtual memory: reserve, commit,
+   protect. One implementation for each platform (vm_linux.c), and a double
+   for tests and for the tuner (vm_double.c) that records every call and can
+   refuse any. Modules above hold a tdo_vm_t and never call the system.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_CODE_VM_H
+#define TDO_CODE_VM_H
+
+#include <stdatomic.h>
+#include "code/base.h"
+
+/* What a page allows. The values are a bit set: 1 read, 2 write. */
+typedef enum tdo_access {
+  TDO_ACCESS_NONE = 0,
+  TDO_ACCESS_READ = 1,
+  TDO_ACCESS_WRITE = 3
+} tdo_access_t;
+
+/* System calls made by one tdo_vm_t since it was made, each attempt counted
+   once, refused ones too. Units: calls; pages for protect_pages. */
+typedef struct tdo_vm_counters {
+  atomic_ulong map;           /* mmap */
+  atomic_ulong unmap;         /* munmap */
+  atomic_ulong protect;       /* mprotect */
+  atomic_ulong protect_pages; /* pages in those calls */
+  atomic_ulong advise;        /* madvise */
+  atomic_ulong refused;       /* calls of any kind that failed */
+} tdo_vm_counters_t;
+
+typedef struct tdo_vm tdo_vm_t;
+
+struct tdo_vm {
+  size_t page_size; /* bytes, a power of two */
+  tdo_vm_counters_t counters;
+
+  /* Reserve SIZE bytes (a multiple of the page size) of address space with
+     no access and no memory behind it, aligned to ALIGN (power of two,
+     multiple of the page size). MPS_RES_RESOURCE if there is none. */
+  mps_res_t (*reserve)(void **base_o, tdo_vm_t *vm, size_t size,
+                       size_t align);
+  /* Give a whole reservation back. */
+  void (*release)(tdo_vm_t *vm, void *base, size_t size);
+  /* Reserve SIZE bytes that can be read and written at once and read as
+     zero, without charging memory until touched: for sparse tables. */
+  mps_res_t (*reserve_table)(void **base_o, tdo_vm_t *vm, size_t size);
+  /* Make [BASE, BASE+SIZE) of a reservation readable and writable. Pages
+     never committed before, or decommitted, read as zero. MPS_RES_MEMORY if
+     the system refuses; then the range is as it was, as far as the system
+     allows. */
+  mps_res_t (*commit)(tdo_vm_t *vm, void *base, size_t size);
+  /* Drop the contents, give the memory back, allow no access. On refusal
+     (MPS_RES_MEMORY, at the mapping limit) the memory is still given back
+     if at all possible and stays accessible. */
+  mps_res_t (*decommit)(tdo_vm_t *vm, void *base, size_t size);
+  /* Set the access of whole pages. MPS_RES_MEMORY if refused. */
+  mps_res_t (*protect)(tdo_vm_t *vm, void *base, size_t size,
+                       tdo_access_t access);
+  /* Mappings that this process may have (vm.max_map_count); SIZE_MAX if
+     unknown. */
+  size_t (*mapping_limit)(tdo_vm_t *vm);
+};
+
+/* The process's own memory; one object, shared by all arenas. Its counters
+   are the library's own count of calls for the whole process. */
+tdo_vm_t *tdo_vm_system(void);
+
+/* Bytes of address space that the process may still ask for (RLIMIT_AS), or
+   SIZE_MAX; and bytes of physical memory of the machine. */
+size_t tdo_vm_address_limit(void);
+size_t tdo_vm_physical(void);
+
+#endif /* TDO_CODE_VM_H */
