@@ -1,0 +1,181 @@
+/* Testudo: the coalescing shield. Knows, for each page of one window of
+   address space, what the page should allow and what it does allow, and
+   brings the two together with few calls. It knows pages and a platform
+   contract; nothing of segments, pools or objects.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Words. A page is *adopted* while somebody may touch it (it belongs to a
+   segment) and *free* otherwise; a free page has no wanted access, so runs
+   extend (bridge) across it. A *bar* forbids the mutator something: to write
+   (TDO_BAR_WRITE), or to touch at all (TDO_BAR_READ). The collector *exposes*
+   pages to get full access whatever the bars, and *covers* them when done;
+   exposures nest. Page numbers count from the window's base; ranges are
+   [first, limit).
+
+   Invariants, cited where they are checked:
+   .wanted   wanted(p) = WRITE if exposed, else NONE if read-barred, else READ
+             if write-barred, else WRITE; a free page wants nothing.
+   .actual   actual(p) is what the system last agreed to.
+   .differ   bit p of `differ` is set iff p is adopted and
+             wanted(p) != actual(p).
+   .strict   after tdo_shield_flush, no adopted page allows more than wanted,
+             except those reported through the `lost` hook, whose bars are
+             gone.
+   .opened   after tdo_shield_expose, every page of the range is accessible.
+   .count    `mappings` = number of maximal runs of equal actual access.
+
+   Nothing here is fatal: a bar that the system refuses is dropped and
+   reported (`lost`); an opening that it refuses because the mapping limit is
+   reached is widened until it merges mappings instead of splitting them, and
+   bars dropped that way are reported too.
+
+   Threads: all calls are made with the arena's lock held. Since a page opened
+   to the collector is open to every thread, the `stop` hook is called before
+   the first call that opens a page in a session, and `go` at the end of the
+   session (tdo_shield_leave), after the flush. */
+#ifndef TDO_SHIELD_SHIELD_H
+#define TDO_SHIELD_SHIELD_H
+
+#include "code/base.h"
+#include "code/bits.h"
+#include "code/vm.h"
+
+typedef enum tdo_shield_mode {
+  TDO_SHIELD_NAIVE,    /* every request at once, one call a page */
+  TDO_SHIELD_RANGED,   /* queue and coalesce */
+  TDO_SHIELD_DEFERRED, /* ranged, and write bars must be earned, bridging */
+  TDO_SHIELD_DIRTY,    /* write bars by asynchronous write-protection */
+  TDO_SHIELD_OFF,      /* no bars at all */
+  TDO_SHIELD_MODES
+} tdo_shield_mode_t;
+
+typedef unsigned tdo_bar_t; /* a set of: */
+#define TDO_BAR_WRITE ((tdo_bar_t)1)
+#define TDO_BAR_READ  ((tdo_bar_t)2)
+
+typedef struct tdo_shield_settings {
+  tdo_shield_mode_t mode;
+  size_t queue_length;   /* ranges queued before an early flush; >= 1 */
+  unsigned defer_fresh;  /* scans without a write before a page that never
+                            had a bar earns one (deferred mode) */
+  unsigned defer_hit;    /* the same for a page whose bar was hit */
+  double budget;         /* fraction of the mapping limit we may use */
+} tdo_shield_settings_t;
+
+/* Defaults; chosen by measurement. */
+void tdo_shield_settings_init(tdo_shield_settings_t *settings);
+
+/* "naive", "ranged", "deferred", "dirty", "off"; false if not one. */
+bool tdo_shield_mode_parse(tdo_shield_mode_t *mode_o, const char *name);
+const char *tdo_shield_mode_name(tdo_shield_mode_t mode);
+
+#define TDO_SHIELD_HISTOGRAM 24 /* bucket i counts values in [2^i, 2^(i+1)) */
+
+typedef struct tdo_shield_stats {
+  size_t raises, lowers, exposes, covers; /* requests that named pages */
+  size_t flushes_leave, flushes_full, flushes_stop; /* and why */
+  size_t calls;          /* protection calls issued */
+  size_t calls_refused;
+  size_t pages;          /* pages in those calls */
+  size_t pages_changed;  /* of them, pages whose access really changed */
+  size_t pages_per_call[TDO_SHIELD_HISTOGRAM];
+  size_t hits_read, hits_write, hits_stale; /* barrier hits; stale: the page
+                            was already open (another thread was faster) */
+  size_t bars_lost;      /* pages whose bar was refused or given up */
+  size_t bars_declined;  /* write bars not granted: not earned, or budget */
+  size_t mappings, mappings_most;
+} tdo_shield_stats_t;
+
+typedef struct tdo_shield_hooks {
+  void *closure;
+  void (*stop)(void *closure); /* stop the other threads; idempotent */
+  void (*go)(void *closure);   /* let them run; idempotent */
+  /* These pages no longer have the bars in BARS though nobody lowered them.
+     Called during requests; must only take notes. */
+  void (*lost)(void *closure, size_t first, size_t limit, tdo_bar_t bars);
+} tdo_shield_hooks_t;
+
+typedef struct tdo_shield tdo_shield_t;
+
+struct tdo_shield {
+  tdo_sig_t sig;
+  tdo_vm_t *vm;
+  char *base;      /* of the window */
+  size_t pages;    /* in the window */
+  unsigned page_shift;
+  tdo_shield_settings_t settings;
+  tdo_shield_hooks_t hooks;
+  /* One byte a page each; `state` = adopted bit and bars, `depth` = number of
+     exposures, `calm` = scans survived without a write (deferral). */
+  uint8_t *state, *actual, *depth, *calm;
+  tdo_bits_t *differ;
+  void *tables;    /* the one reservation behind all of them */
+  size_t tables_size;
+  size_t differ_low, differ_high; /* differing pages lie in [low, high) */
+  size_t queued;   /* ranges since the last flush */
+  size_t budget_mappings;
+  bool stopped;    /* `stop` called in this session */
+  tdo_shield_stats_t stats;
+};
+
+/* Bytes of table memory for each page of the window (for accounting). */
+#define TDO_SHIELD_BYTES_PER_PAGE 4.125
+
+/* Make a shield for SIZE bytes at BASE (page aligned), all pages free and
+   without access. Hooks may have null functions. MPS_RES_RESOURCE or
+   MPS_RES_MEMORY if there is no room for its tables. */
+mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
+                          size_t size, const tdo_shield_settings_t *settings,
+                          const tdo_shield_hooks_t *hooks);
+void tdo_shield_finish(tdo_shield_t *sh);
+/* True if every invariant holds (walks all pages below the highest used). */
+bool tdo_shield_check(const tdo_shield_t *sh);
+
+/* The arena tells what it did to free pages: made them readable and writable;
+   took their memory and access away. */
+void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit);
+void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit);
+
+/* Free committed pages become part of a segment: no bars, and accessible when
+   this returns (they may have been left closed by bridging). A page gets the
+   deferral history of a fresh one. */
+void tdo_shield_adopt(tdo_shield_t *sh, size_t first, size_t limit);
+/* Pages leave their segment: bars and exposures are dropped, no call made. */
+void tdo_shield_retire(tdo_shield_t *sh, size_t first, size_t limit);
+
+/* Put up, take down BARS on adopted pages. */
+void tdo_shield_raise(tdo_shield_t *sh, size_t first, size_t limit,
+                      tdo_bar_t bars);
+void tdo_shield_lower(tdo_shield_t *sh, size_t first, size_t limit,
+                      tdo_bar_t bars);
+/* Full access for the collector, now; nests. Cover undoes one exposure. */
+void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit);
+void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);
+
+/* The collector scanned these adopted pages and nobody wrote them since the
+   scan; may they be write-barred? Grants (raising the bar) or declines, by
+   mode, deferral and budget; in naive and ranged mode always grants. Handles
+   a leading run with one answer and returns its length (at least 1, in
+   pages); *BARRED_O tells the answer. Counts one calm scan for each page of
+   the run. Pages already write-barred: granted. */
+size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
+                        bool *barred_o);
+
+/* What is barred at PAGE now (bars that a flush has not put up yet
+   included). */
+tdo_bar_t tdo_shield_bars(const tdo_shield_t *sh, size_t page);
+bool tdo_shield_adopted(const tdo_shield_t *sh, size_t page);
+
+/* A mutator faulted on PAGE because of BARS (0: stale). Statistics and
+   deferral; lowers nothing. */
+void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars);
+
+/* Make actual access equal to wanted. */
+void tdo_shield_flush(tdo_shield_t *sh);
+/* End of a session: flush, then let threads go if `stop` was called. */
+void tdo_shield_leave(tdo_shield_t *sh);
+/* The collector stopped the threads itself (a flip): count as a session's
+   stop. */
+void tdo_shield_note_stopped(tdo_shield_t *sh);
+
+#endif /* TDO_SHIELD_SHIELD_H */
