@@ -1,0 +1,46 @@
+# Testudo: the library, static and shared, from objects compiled once.
+# SPDX-License-Identifier: BSD-2-Clause
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+set(testudo_sources "")
+foreach(floor IN LISTS TESTUDO_FLOORS)
+  file(GLOB floor_sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/${floor}/*.c")
+  list(APPEND testudo_sources ${floor_sources})
+endforeach()
+file(GLOB testudo_headers CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/include/*.h")
+
+add_library(testudo_objects OBJECT ${testudo_sources})
+set_target_properties(testudo_objects PROPERTIES
+  POSITION_INDEPENDENT_CODE ON)
+target_include_directories(testudo_objects PRIVATE
+  "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
+target_link_libraries(testudo_objects PRIVATE testudo_flags Threads::Threads)
+if(NOT TESTUDO_PLINTH)
+  target_compile_definitions(testudo_objects PRIVATE CONFIG_PLINTH_NONE)
+endif()
+
+# testudo_library(NAME KIND): one of the two libraries.
+function(testudo_library name kind)
+  add_library(${name} ${kind} $<TARGET_OBJECTS:testudo_objects>)
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME testudo
+    LINKER_LANGUAGE C)
+  target_include_directories(${name} INTERFACE
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/testudo>")
+endfunction()
+
+testudo_library(testudo SHARED)
+set_target_properties(testudo PROPERTIES VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR})
+target_link_libraries(testudo PRIVATE Threads::Threads)
+testudo_library(testudo_static STATIC)
+target_link_libraries(testudo_static PUBLIC Threads::Threads)
+foreach(lib testudo testudo_static)
+  target_link_libraries(${lib} PRIVATE $<BUILD_INTERFACE:testudo_flags>)
+endforeach()
+add_library(Testudo::testudo ALIAS testudo)
+add_library(Testudo::testudo_static ALIAS testudo_static)

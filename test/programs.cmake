@@ -1,0 +1,8 @@
+# Testudo: tests of sources, archives, tools and whole programs.
+# SPDX-License-Identifier: BSD-2-Clause
+
+# testudo_python_test(NAME ARGUMENTS...): runs test/NAME.py.
+function(testudo_python_test name)
+  testudo_add_test(${name} "${Python3_EXECUTABLE}"
+    "${CMAKE_CURRENT_SOURCE_DIR}/${name}.py" ${ARGN})
+endfunction()
