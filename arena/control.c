@@ -1,0 +1,116 @@
+/* Testudo: the library's own blocks: segregated free lists over slabs of one
+   grain; blocks beyond the largest class get grains of their own. Slabs go
+   back with the arena.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "arena/control.h"
+#include "code/check.h"
+
+#define CONTROL_UNIT  16
+#define CONTROL_SMALL 128  /* classes of every multiple of the unit to here */
+#define CONTROL_LARGE 2048 /* then powers of two to here */
+
+static unsigned control_class(size_t size) {
+  unsigned i = CONTROL_SMALL / CONTROL_UNIT;
+
+  if (size <= CONTROL_SMALL)
+    return (unsigned)((size + CONTROL_UNIT - 1) / CONTROL_UNIT) - 1;
+  for (size_t s = CONTROL_SMALL * 2; s < size; s *= 2)
+    ++i;
+  return i;
+}
+
+static size_t control_class_size(unsigned i) {
+  unsigned small = CONTROL_SMALL / CONTROL_UNIT;
+
+  return i < small ? (i + 1) * CONTROL_UNIT
+                   : (size_t)CONTROL_SMALL << (i - small + 1);
+}
+
+void tdo_control_init(tdo_control_t *c, tdo_space_t *space) {
+  memset(c, 0, sizeof *c);
+  c->space = space;
+  tdo_ring_init(&c->owner.pool_ring);
+  c->owner.sig = TDO_SEG_SIG;
+}
+
+/* Cut what is left of the newest slab into blocks of the smaller classes. */
+static void control_use_up(tdo_control_t *c) {
+  while ((size_t)(c->fresh_limit - c->fresh) >= CONTROL_UNIT) {
+    size_t left = (size_t)(c->fresh_limit - c->fresh);
+    size_t size = left >= CONTROL_SMALL ? CONTROL_SMALL
+                                        : tdo_round_down(left, CONTROL_UNIT);
+    unsigned i = control_class(size);
+    memcpy(c->fresh, &c->free[i], sizeof(void *));
+    c->free[i] = c->fresh;
+    c->fresh += size;
+  }
+}
+
+static mps_res_t control_new_slab(tdo_control_t *c) {
+  size_t first;
+  size_t n = tdo_space_grains_for(c->space, CONTROL_LARGE);
+  mps_res_t res = tdo_space_alloc(&first, c->space, n, TDO_GROUP_CONTROL,
+                                  false, &c->owner);
+
+  if (res != MPS_RES_OK)
+    return res;
+  control_use_up(c);
+  c->fresh = tdo_space_addr(c->space, first);
+  c->fresh_limit = c->fresh + tdo_space_bytes(c->space, n);
+  return MPS_RES_OK;
+}
+
+static mps_res_t control_alloc_large(void **p_o, tdo_control_t *c,
+                                     size_t size) {
+  size_t first;
+  mps_res_t res =
+      tdo_space_alloc(&first, c->space, tdo_space_grains_for(c->space, size),
+                      TDO_GROUP_CONTROL, false, &c->owner);
+
+  if (res == MPS_RES_OK) {
+    c->allocated += size;
+    *p_o = tdo_space_addr(c->space, first);
+  }
+  return res;
+}
+
+mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size) {
+  unsigned i;
+  size_t bytes;
+
+  TDO_CHECK(size > 0);
+  if (size > CONTROL_LARGE)
+    return control_alloc_large(p_o, c, size);
+  i = control_class(size);
+  bytes = control_class_size(i);
+  if (c->free[i] != NULL) {
+    *p_o = c->free[i];
+    memcpy(&c->free[i], c->free[i], sizeof(void *));
+  } else {
+    if ((size_t)(c->fresh_limit - c->fresh) < bytes) {
+      mps_res_t res = control_new_slab(c);
+      if (res != MPS_RES_OK)
+        return res;
+    }
+    *p_o = c->fresh;
+    c->fresh += bytes;
+  }
+  c->allocated += size;
+  return MPS_RES_OK;
+}
+
+void tdo_control_free(tdo_control_t *c, void *p, size_t size) {
+  unsigned i;
+
+  TDO_CHECK(c->allocated >= size);
+  c->allocated -= size;
+  if (size > CONTROL_LARGE) {
+    tdo_space_free(c->space, tdo_space_grain(c->space, p),
+                   tdo_space_grains_for(c->space, size));
+    return;
+  }
+  i = control_class(size);
+  memcpy(p, &c->free[i], sizeof(void *));
+  c->free[i] = p;
+}

@@ -1,0 +1,37 @@
+/* Testudo: what the files of the address-space module share.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_ARENA_INTERNAL_H
+#define TDO_ARENA_INTERNAL_H
+
+#include "arena/space.h"
+
+#define TDO_SPACE_SIG ((tdo_sig_t)0x5194AC35) /* SPACES */
+
+static inline size_t space_grain_size(const tdo_space_t *sp) {
+  return (size_t)1 << sp->grain_shift;
+}
+
+static inline size_t space_zone_of(const tdo_space_t *sp, size_t grain) {
+  return grain >> (sp->zone_shift - sp->grain_shift);
+}
+
+static inline size_t space_zone_first(const tdo_space_t *sp, size_t zone) {
+  return zone << (sp->zone_shift - sp->grain_shift);
+}
+
+/* Zone lists (space_zones.c). A zone is in the list of its group iff it has
+   a grain to give: free zones, iff they also have memory (warm). */
+void tdo_space_zone_list(tdo_space_t *sp, size_t zone);
+void tdo_space_zone_assign(tdo_space_t *sp, size_t zone, tdo_group_t group);
+/* First of N free zones in a row, chunks extended if need be. */
+mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
+                              bool high);
+/* Charge the table memory of the zones that hold [FIRST, LIMIT). */
+bool tdo_space_zone_touch(tdo_space_t *sp, size_t first, size_t limit);
+
+/* Memory (space_memory.c). */
+mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit);
+/* Empty spare grains until spare is at most TARGET bytes. */
+void tdo_space_drain(tdo_space_t *sp, size_t target);
+
+#endif /* TDO_ARENA_INTERNAL_H */

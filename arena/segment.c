@@ -1,0 +1,43 @@
+/* Testudo: segments, runs of grains that belong to a pool.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "arena/segment.h"
+#include "code/check.h"
+
+mps_res_t tdo_seg_init(tdo_seg_t *seg, tdo_space_t *sp, size_t size,
+                       tdo_group_t group, bool high, void *pool) {
+  size_t first, n = tdo_space_grains_for(sp, size);
+  mps_res_t res;
+
+  if (n == 0)
+    return MPS_RES_RESOURCE;
+  res = tdo_space_alloc(&first, sp, n, group, high, seg);
+  if (res != MPS_RES_OK)
+    return res;
+  seg->automatic = false;
+  seg->base = tdo_space_addr(sp, first);
+  seg->limit = seg->base + tdo_space_bytes(sp, n);
+  seg->pool = pool;
+  tdo_ring_init(&seg->pool_ring);
+  seg->sig = TDO_SEG_SIG;
+  return MPS_RES_OK;
+}
+
+void tdo_seg_finish(tdo_seg_t *seg, tdo_space_t *sp) {
+  TDO_CHECK(seg->sig == TDO_SEG_SIG);
+  tdo_ring_remove(&seg->pool_ring);
+  seg->sig = TDO_SIG_DEAD;
+  tdo_space_free(sp, tdo_space_grain(sp, seg->base),
+                 tdo_seg_size(seg) >> sp->grain_shift);
+}
+
+void tdo_seg_shrink(tdo_seg_t *seg, tdo_space_t *sp, char *base,
+                    char *limit) {
+  TDO_CHECK(seg->sig == TDO_SEG_SIG);
+  TDO_CHECK((base == seg->base) != (limit == seg->limit));
+  if (base == seg->base)
+    seg->base = limit;
+  else
+    seg->limit = base;
+  tdo_space_free(sp, tdo_space_grain(sp, base),
+                 (size_t)(limit - base) >> sp->grain_shift);
+}

@@ -1,0 +1,183 @@
+/* Testudo: one arena's address space. A window is reserved once, contiguous,
+   so that an address leads to its owner by one bounds check and one load.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Words. A *grain* is the unit of allocation (a power of two, at least a
+   page); a *zone* is a run of grains, the unit of placement: each zone
+   belongs to one *group* (a generation, the manual pools, ...), so that what
+   is collected together lies together, and a test on one byte a zone tells
+   what a reference refers to. A *chunk* is a part of the window that the
+   arena reports as reserved. Grains and zones are numbered from the window's
+   base; ranges are [first, limit).
+
+   A grain is *used* (has an owner), *spare* (free, with memory kept) or
+   *empty*.
+
+   Invariants:
+   .owner    owner[g] != NULL iff grain g is used; used grains are committed.
+   .zone     a zone with a used grain belongs to a group; a zone of no group
+             has none.
+   .byte     zone_byte[z] is its group's byte, or SHARED for a zone that two
+             groups had to share because address space was short.
+   .limit    committed bytes (tables included) <= commit limit.
+   .spare    spare bytes, less what is held, <= spare fraction * committed.
+
+   All functions need the arena's lock unless they say otherwise. */
+#ifndef TDO_ARENA_SPACE_H
+#define TDO_ARENA_SPACE_H
+
+#include "code/base.h"
+#include "code/bits.h"
+#include "code/vm.h"
+
+typedef uint16_t tdo_group_t;
+#define TDO_GROUP_FREE    ((tdo_group_t)0) /* zones that nobody has */
+#define TDO_GROUP_SHARED  ((tdo_group_t)1) /* zones of several groups */
+#define TDO_GROUP_CONTROL ((tdo_group_t)2) /* the library's own blocks */
+#define TDO_GROUP_MANUAL  ((tdo_group_t)3) /* manual pools */
+#define TDO_GROUP_FIRST   ((tdo_group_t)4) /* first that clients get */
+#define TDO_GROUPS        1024
+
+#define TDO_ZONE_BYTE_SHARED 0xFFu /* may be white, may be any age */
+#define TDO_ZONE_NONE        UINT32_MAX
+
+typedef struct tdo_chunk {
+  size_t first, limit; /* zones */
+} tdo_chunk_t;
+
+/* What upper floors want to know. Functions may be null. */
+typedef struct tdo_space_hooks {
+  void *closure;
+  /* Grains became accessible (zeroed or not); lost memory and access. */
+  void (*committed)(void *closure, size_t first, size_t limit);
+  void (*decommitted)(void *closure, size_t first, size_t limit);
+  /* A chunk was acquired; is about to be given back. */
+  void (*extended)(void *closure, void *base, size_t size);
+  void (*contracted)(void *closure, void *base, size_t size);
+} tdo_space_hooks_t;
+
+typedef struct tdo_space {
+  tdo_sig_t sig;
+  tdo_vm_t *vm;      /* NULL: client memory, never committed or given back */
+  char *base;        /* of the window */
+  size_t size;       /* of the window, bytes */
+  unsigned grain_shift, zone_shift;
+  size_t grains, zones;     /* in the window */
+  size_t zone_grains;       /* grains in a zone */
+  /* Tables; all in one reservation, touched only where used. */
+  void **owner;             /* a grain */
+  tdo_bits_t *used, *memory;/* a grain: has an owner; is committed */
+  tdo_group_t *zone_group;
+  uint32_t *zone_used, *zone_memory; /* grains used, committed in the zone */
+  uint32_t *zone_next, *zone_prev;   /* list of its group's usable zones */
+  unsigned char *zone_byte;
+  tdo_bits_t *zone_known;   /* zones of chunks */
+  tdo_bits_t *zone_touched; /* whose tables were charged */
+  tdo_chunk_t *chunks;
+  size_t chunk_count, chunk_max;
+  void *tables;
+  size_t tables_size;
+  size_t zone_limit;        /* zones ever known lie below */
+  size_t cold_hint;         /* no cold free zone below */
+  struct {
+    uint32_t head;          /* of the list of usable zones */
+    unsigned char byte;
+    bool live;
+  } groups[TDO_GROUPS];
+  /* Accounts, in bytes. */
+  size_t reserved;          /* sum of chunks */
+  size_t committed;         /* used and spare grains, and tables */
+  size_t spare;             /* spare grains */
+  size_t held;              /* spare that counts as in use: the nursery's */
+  size_t commit_limit;
+  size_t zone_table_bytes;  /* charged once for each zone touched */
+  double spare_fraction;
+  size_t growth, growth_min;/* preferred, least size of a new chunk */
+  tdo_space_hooks_t hooks;
+} tdo_space_t;
+
+/* Make a space of at least SIZE bytes in chunks, with grains of GRAIN bytes,
+   in a window of WINDOW bytes if the system grants it, else of fewer, down to
+   SIZE. EXTRA is the number of table bytes a grain that upper floors will
+   use, for the accounts. MPS_RES_RESOURCE (address space),
+   MPS_RES_COMMIT_LIMIT, MPS_RES_MEMORY. No hooks are called until
+   tdo_space_start, which acquires the first chunk. */
+mps_res_t tdo_space_init(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
+                         size_t window, size_t grain, size_t commit_limit,
+                         double spare, double extra);
+/* The same over client memory [BASE, BASE+SIZE), grain aligned. */
+mps_res_t tdo_space_init_client(tdo_space_t *sp, void *base, size_t size,
+                                size_t grain, size_t commit_limit);
+mps_res_t tdo_space_start(tdo_space_t *sp, size_t size,
+                          const tdo_space_hooks_t *hooks);
+/* Gives every chunk, the window and the tables back. */
+void tdo_space_finish(tdo_space_t *sp);
+bool tdo_space_check(const tdo_space_t *sp);
+
+/* A new group with zone byte BYTE; 0 if there is none left. */
+tdo_group_t tdo_space_group_new(tdo_space_t *sp, unsigned char byte);
+/* All zones of FROM become zones of TO (which may be TDO_GROUP_SHARED), and
+   the group FROM ceases. */
+void tdo_space_group_merge(tdo_space_t *sp, tdo_group_t to, tdo_group_t from);
+/* Change the byte of a group and of its zones (linear in zones). */
+void tdo_space_group_byte(tdo_space_t *sp, tdo_group_t group,
+                          unsigned char byte);
+
+/* Find N grains in a row for GROUP, commit them, give them OWNER (not null).
+   HIGH: prefer high addresses. MPS_RES_RESOURCE, MPS_RES_MEMORY,
+   MPS_RES_COMMIT_LIMIT; then nothing changed, except that spare memory may
+   have been given back. Contents: zero or left over. */
+mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
+                          tdo_group_t group, bool high, void *owner);
+/* Used grains become spare, or empty as the spare fraction asks. */
+void tdo_space_free(tdo_space_t *sp, size_t first, size_t n);
+
+/* Limits; see interface section 2.3. */
+mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit);
+void tdo_space_spare_set(tdo_space_t *sp, double fraction);
+size_t tdo_space_spare(const tdo_space_t *sp); /* bytes, less held */
+/* Up to BYTES of spare memory count as in use by the nursery. */
+void tdo_space_hold(tdo_space_t *sp, size_t bytes);
+/* Charge (or, with a negative amount, credit) table memory of an upper
+   floor; false if the commit limit forbids it. */
+bool tdo_space_charge(tdo_space_t *sp, size_t bytes);
+void tdo_space_credit(tdo_space_t *sp, size_t bytes);
+/* Give back spare memory above the spare fraction, and chunks without
+   memory in use. */
+void tdo_space_trim(tdo_space_t *sp);
+/* Give back at least BYTES of spare memory if there is that much. */
+void tdo_space_purge(tdo_space_t *sp, size_t bytes);
+/* Acquire a chunk for at least SIZE bytes. MPS_RES_RESOURCE. */
+mps_res_t tdo_space_extend(tdo_space_t *sp, size_t size);
+
+/* Address arithmetic; usable without the lock. */
+static inline bool tdo_space_contains(const tdo_space_t *sp, const void *p) {
+  return (tdo_word_t)p - (tdo_word_t)sp->base < sp->size;
+}
+
+static inline size_t tdo_space_grain(const tdo_space_t *sp, const void *p) {
+  return ((tdo_word_t)p - (tdo_word_t)sp->base) >> sp->grain_shift;
+}
+
+static inline char *tdo_space_addr(const tdo_space_t *sp, size_t grain) {
+  return sp->base + (grain << sp->grain_shift);
+}
+
+/* The owner of the grain that holds P, or null. */
+static inline void *tdo_space_owner(const tdo_space_t *sp, const void *p) {
+  return tdo_space_contains(sp, p) ? sp->owner[tdo_space_grain(sp, p)] : NULL;
+}
+
+static inline size_t tdo_space_bytes(const tdo_space_t *sp, size_t grains) {
+  return grains << sp->grain_shift;
+}
+
+/* Grains needed for SIZE bytes; 0 if SIZE is 0 or beyond any address. */
+static inline size_t tdo_space_grains_for(const tdo_space_t *sp,
+                                          size_t size) {
+  if (size > SIZE_MAX / 2)
+    return 0;
+  return tdo_round_up(size, (size_t)1 << sp->grain_shift) >> sp->grain_shift;
+}
+
+#endif /* TDO_ARENA_SPACE_H */

@@ -1,0 +1,207 @@
+/* Testudo: memory behind the address space: commit limit and spare memory.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "arena/internal.h"
+#include "code/check.h"
+
+#define AHEAD_SHARE 16           /* commit ahead 1/16 of what is committed */
+#define AHEAD_MOST  ((size_t)64 << 20)
+
+size_t tdo_space_spare(const tdo_space_t *sp) {
+  return sp->spare - tdo_min(sp->spare, sp->held);
+}
+
+/* Account for grains that gained (or lost) memory. */
+static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
+                        bool gained) {
+  size_t bytes = tdo_space_bytes(sp, limit - first);
+
+  if (gained) {
+    tdo_bits_set_range(sp->memory, first, limit);
+    sp->committed += bytes;
+    sp->spare += bytes;
+  } else {
+    tdo_bits_clear_range(sp->memory, first, limit);
+    sp->committed -= bytes;
+    sp->spare -= bytes;
+  }
+  for (size_t g = first; g < limit;) {
+    size_t z = space_zone_of(sp, g);
+    size_t end = tdo_min(space_zone_first(sp, z + 1), limit);
+    if (gained)
+      sp->zone_memory[z] += (uint32_t)(end - g);
+    else
+      sp->zone_memory[z] -= (uint32_t)(end - g);
+    tdo_space_zone_list(sp, z);
+    if (sp->zone_group[z] == TDO_GROUP_FREE)
+      sp->cold_hint = tdo_min(sp->cold_hint, z);
+    g = end;
+  }
+  if (gained && sp->hooks.committed != NULL)
+    sp->hooks.committed(sp->hooks.closure, first, limit);
+  if (!gained && sp->hooks.decommitted != NULL)
+    sp->hooks.decommitted(sp->hooks.closure, first, limit);
+}
+
+/* Give back the spare run [FIRST, LIMIT). A refusal (at the mapping limit)
+   keeps it spare. */
+static bool memory_empty(tdo_space_t *sp, size_t first, size_t limit) {
+  if (sp->vm->decommit(sp->vm, tdo_space_addr(sp, first),
+                       tdo_space_bytes(sp, limit - first)) != MPS_RES_OK)
+    return false;
+  memory_note(sp, first, limit, false);
+  return true;
+}
+
+/* Empty the highest spare run below *AT within zones, at most MOST grains of
+   it; false if there is none. Moves *AT below what it saw. */
+static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most) {
+  size_t g = *at;
+
+  while (g > 0) {
+    size_t z = space_zone_of(sp, g - 1), low = space_zone_first(sp, z);
+    size_t limit, first;
+    if (sp->zone_memory[z] == sp->zone_used[z]) {
+      g = low;
+      continue;
+    }
+    limit = g;
+    while (limit > low && !(tdo_bits_get(sp->memory, limit - 1) &&
+                            !tdo_bits_get(sp->used, limit - 1)))
+      --limit;
+    if (limit == low) {
+      g = low;
+      continue;
+    }
+    /* The run may go on below this zone. */
+    first = limit;
+    while (first > 0 && limit - first < most &&
+           tdo_bits_get(sp->memory, first - 1) &&
+           !tdo_bits_get(sp->used, first - 1))
+      --first;
+    *at = first;
+    if (memory_empty(sp, first, limit))
+      return true;
+    g = first;
+  }
+  *at = 0;
+  return false;
+}
+
+void tdo_space_drain(tdo_space_t *sp, size_t target) {
+  size_t at = space_zone_first(sp, sp->zone_limit);
+
+  if (sp->vm == NULL)
+    return;
+  while (tdo_space_spare(sp) > target) {
+    size_t excess = tdo_space_spare(sp) - target;
+    if (!memory_empty_below(sp, &at, tdo_space_grains_for(sp, excess)))
+      break;
+  }
+}
+
+void tdo_space_purge(tdo_space_t *sp, size_t bytes) {
+  size_t at = space_zone_first(sp, sp->zone_limit);
+  size_t goal = sp->spare - tdo_min(sp->spare, bytes);
+
+  if (sp->vm == NULL)
+    return;
+  while (sp->spare > goal)
+    if (!memory_empty_below(sp, &at,
+                            tdo_space_grains_for(sp, sp->spare - goal)))
+      break;
+}
+
+/* How far beyond LIMIT to commit: grains that have no memory, not used, that
+   the commit limit and the spare fraction allow. */
+static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
+  size_t committed = sp->committed + bytes, most, end;
+  double spare_room = sp->spare_fraction * (double)committed -
+                      (double)tdo_space_spare(sp);
+
+  if (sp->commit_limit < committed || spare_room <= 0)
+    return limit;
+  most = tdo_min(committed / AHEAD_SHARE, AHEAD_MOST);
+  most = tdo_min(most, (size_t)(spare_room / 2));
+  most = tdo_min(most, (sp->commit_limit - committed) / 2);
+  end = limit + (most >> sp->grain_shift);
+  end = tdo_min(end, space_zone_first(sp, sp->zone_limit));
+  end = tdo_bits_next_set(sp->memory, limit, end);
+  /* Only zones that are known and charged already, or the run's own. */
+  for (size_t z = space_zone_of(sp, limit - 1) + 1;
+       z <= space_zone_of(sp, end - 1); ++z)
+    if (!tdo_bits_get(sp->zone_known, z))
+      return space_zone_first(sp, z);
+  return end;
+}
+
+mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
+  size_t missing = 0, g = first, bytes;
+
+  if (sp->vm == NULL) { /* client memory is always there */
+    bytes = tdo_space_bytes(sp, limit - first);
+    if (sp->committed + bytes > sp->commit_limit)
+      return MPS_RES_COMMIT_LIMIT;
+    return MPS_RES_OK;
+  }
+  missing = (limit - first) - tdo_bits_count(sp->memory, first, limit);
+  if (missing == 0)
+    return MPS_RES_OK;
+  bytes = tdo_space_bytes(sp, missing);
+  if (bytes > sp->commit_limit || sp->committed > sp->commit_limit - bytes) {
+    /* Spare memory elsewhere makes room; not the run's own. */
+    size_t over = sp->committed + bytes - sp->commit_limit;
+    tdo_bits_set_range(sp->used, first, limit);
+    tdo_space_purge(sp, over);
+    tdo_bits_clear_range(sp->used, first, limit);
+    if (sp->committed > sp->commit_limit - bytes)
+      return MPS_RES_COMMIT_LIMIT;
+  }
+  while (g < limit) {
+    size_t end, ahead;
+    g = tdo_bits_next_clear(sp->memory, g, limit);
+    if (g == limit)
+      break;
+    end = tdo_bits_next_set(sp->memory, g, limit);
+    ahead = end == limit ? memory_ahead(sp, limit, bytes) : end;
+    if (sp->vm->commit(sp->vm, tdo_space_addr(sp, g),
+                       tdo_space_bytes(sp, ahead - g)) != MPS_RES_OK)
+      return MPS_RES_MEMORY;
+    memory_note(sp, g, ahead, true);
+    g = ahead;
+  }
+  return MPS_RES_OK;
+}
+
+mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit) {
+  if (limit < sp->committed) {
+    if (sp->committed - limit > sp->spare)
+      return MPS_RES_FAIL;
+    tdo_space_purge(sp, sp->committed - limit);
+    if (limit < sp->committed)
+      return MPS_RES_FAIL;
+  }
+  sp->commit_limit = limit;
+  return MPS_RES_OK;
+}
+
+void tdo_space_spare_set(tdo_space_t *sp, double fraction) {
+  sp->spare_fraction = fraction;
+  if (sp->vm == NULL)
+    return;
+  if (fraction <= 0.0)
+    sp->held = 0;
+  while ((double)tdo_space_spare(sp) > fraction * (double)sp->committed) {
+    size_t before = sp->spare;
+    tdo_space_drain(sp, (size_t)(fraction * (double)sp->committed));
+    if (sp->spare == before)
+      break;
+  }
+}
+
+void tdo_space_hold(tdo_space_t *sp, size_t bytes) {
+  sp->held = sp->spare_fraction > 0.0 ? bytes : 0;
+  if (sp->vm != NULL && (double)tdo_space_spare(sp) >
+                            sp->spare_fraction * (double)sp->committed)
+    tdo_space_drain(sp, (size_t)(0.5 * sp->spare_fraction *
+                                 (double)sp->committed));
+}

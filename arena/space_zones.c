@@ -1,0 +1,254 @@
+/* Testudo: zones: which group has which, and finding grains in them.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "arena/internal.h"
+#include "code/check.h"
+
+#define ZONES_TRIED 4 /* of a group's list before a fresh zone is taken */
+
+static bool zone_usable(const tdo_space_t *sp, size_t z) {
+  if (sp->zone_group[z] == TDO_GROUP_FREE)
+    return sp->zone_memory[z] > 0 && tdo_bits_get(sp->zone_known, z);
+  return sp->zone_used[z] < sp->zone_grains;
+}
+
+/* zone_next of an unlisted zone is its own number plus a mark: lists hold
+   zone + 1 so that zeroed tables mean "not listed". */
+static bool zone_listed(const tdo_space_t *sp, size_t z) {
+  return sp->zone_prev[z] != 0;
+}
+
+#define HEAD_MARK UINT32_MAX /* zone_prev of the first in a list */
+
+static void zone_unlist(tdo_space_t *sp, size_t z) {
+  uint32_t next = sp->zone_next[z], prev = sp->zone_prev[z];
+
+  if (prev == HEAD_MARK)
+    sp->groups[sp->zone_group[z]].head = next == 0 ? TDO_ZONE_NONE : next - 1;
+  else
+    sp->zone_next[prev - 1] = next;
+  if (next != 0)
+    sp->zone_prev[next - 1] = prev;
+  sp->zone_next[z] = sp->zone_prev[z] = 0;
+}
+
+void tdo_space_zone_list(tdo_space_t *sp, size_t z) {
+  bool usable = zone_usable(sp, z);
+  uint32_t *head = &sp->groups[sp->zone_group[z]].head;
+
+  if (usable == zone_listed(sp, z))
+    return;
+  if (!usable) {
+    zone_unlist(sp, z);
+    return;
+  }
+  sp->zone_next[z] = *head == TDO_ZONE_NONE ? 0 : *head + 1;
+  if (*head != TDO_ZONE_NONE)
+    sp->zone_prev[*head] = (uint32_t)z + 1;
+  sp->zone_prev[z] = HEAD_MARK;
+  *head = (uint32_t)z;
+}
+
+void tdo_space_zone_assign(tdo_space_t *sp, size_t z, tdo_group_t group) {
+  if (zone_listed(sp, z))
+    zone_unlist(sp, z);
+  if (group == TDO_GROUP_FREE && sp->zone_memory[z] == 0)
+    sp->cold_hint = tdo_min(sp->cold_hint, z);
+  sp->zone_group[z] = group;
+  sp->zone_byte[z] = sp->groups[group].byte;
+  tdo_space_zone_list(sp, z);
+}
+
+bool tdo_space_zone_touch(tdo_space_t *sp, size_t first, size_t limit) {
+  size_t z = space_zone_of(sp, first), end = space_zone_of(sp, limit - 1) + 1;
+
+  for (; z < end; ++z)
+    if (!tdo_bits_get(sp->zone_touched, z)) {
+      if (!tdo_space_charge(sp, sp->zone_table_bytes))
+        return false;
+      tdo_bits_set(sp->zone_touched, z);
+    }
+  return true;
+}
+
+/* Free zones: known, and of no group. */
+static bool zone_is_free(const tdo_space_t *sp, size_t z) {
+  return sp->zone_group[z] == TDO_GROUP_FREE &&
+         tdo_bits_get(sp->zone_known, z);
+}
+
+static bool zone_find_low(size_t *zone_o, tdo_space_t *sp, size_t n) {
+  size_t run = 0, z = n == 1 ? sp->cold_hint : 0;
+
+  for (; z < sp->zone_limit; ++z) {
+    run = zone_is_free(sp, z) ? run + 1 : 0;
+    if (run == n) {
+      *zone_o = z + 1 - n;
+      if (n == 1)
+        sp->cold_hint = z;
+      return true;
+    }
+  }
+  if (n == 1)
+    sp->cold_hint = sp->zone_limit;
+  return false;
+}
+
+static bool zone_find_high(size_t *zone_o, tdo_space_t *sp, size_t n) {
+  size_t run = 0;
+
+  for (size_t z = sp->zone_limit; z > 0; --z) {
+    run = zone_is_free(sp, z - 1) ? run + 1 : 0;
+    if (run == n) {
+      *zone_o = z - 1;
+      return true;
+    }
+  }
+  return false;
+}
+
+mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
+                              bool high) {
+  uint32_t warm = sp->groups[TDO_GROUP_FREE].head;
+
+  if (n > sp->zones)
+    return MPS_RES_RESOURCE;
+  if (n == 1 && warm != TDO_ZONE_NONE && !high) {
+    *zone_o = warm;
+    return MPS_RES_OK;
+  }
+  if (high ? zone_find_high(zone_o, sp, n) : zone_find_low(zone_o, sp, n))
+    return MPS_RES_OK;
+  if (tdo_space_extend(sp, n << sp->zone_shift) != MPS_RES_OK)
+    return MPS_RES_RESOURCE;
+  return zone_find_low(zone_o, sp, n) ? MPS_RES_OK : MPS_RES_RESOURCE;
+}
+
+/* N grains in a zone that GROUP has already. */
+static bool zone_find_grains(size_t *first_o, tdo_space_t *sp, size_t n,
+                             tdo_group_t group, bool high) {
+  uint32_t z = sp->groups[group].head;
+
+  if (n > sp->zone_grains)
+    return false;
+  for (int tried = 0; z != TDO_ZONE_NONE && tried < ZONES_TRIED; ++tried) {
+    size_t first = space_zone_first(sp, z);
+    uint32_t next = sp->zone_next[z];
+    if (sp->zone_grains - sp->zone_used[z] >= n &&
+        (high ? tdo_bits_find_clear_run_high : tdo_bits_find_clear_run)(
+            first_o, sp->used, first, first + sp->zone_grains, n))
+      return true;
+    z = next == 0 ? TDO_ZONE_NONE : next - 1;
+  }
+  return false;
+}
+
+/* Address space is short: N grains anywhere in known zones, whoever has
+   them. The zones touched become shared. */
+static bool zone_find_anywhere(size_t *first_o, tdo_space_t *sp, size_t n) {
+  size_t grains = space_zone_first(sp, sp->zone_limit), at = 0;
+
+  while (tdo_bits_find_clear_run(first_o, sp->used, at, grains, n)) {
+    size_t z = space_zone_of(sp, *first_o);
+    size_t end = space_zone_of(sp, *first_o + n - 1) + 1;
+    size_t bad = z;
+    while (bad < end && tdo_bits_get(sp->zone_known, bad))
+      ++bad;
+    if (bad == end)
+      return true;
+    at = space_zone_first(sp, bad + 1);
+    if (at + n > grains)
+      return false;
+  }
+  return false;
+}
+
+/* Zones of the run that belong to others become shared, free ones GROUP's. */
+static void zone_take(tdo_space_t *sp, size_t first, size_t n,
+                      tdo_group_t group) {
+  size_t z = space_zone_of(sp, first);
+  size_t end = space_zone_of(sp, first + n - 1) + 1;
+
+  for (; z < end; ++z)
+    if (sp->zone_group[z] == TDO_GROUP_FREE)
+      tdo_space_zone_assign(sp, z, group);
+    else if (sp->zone_group[z] != group)
+      tdo_space_zone_assign(sp, z, TDO_GROUP_SHARED);
+}
+
+static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
+                            tdo_group_t group, bool high) {
+  size_t zone, zones = (n + sp->zone_grains - 1) / sp->zone_grains;
+
+  if (zone_find_grains(first_o, sp, n, group, high))
+    return MPS_RES_OK;
+  if (tdo_space_zone_find(&zone, sp, zones, high) == MPS_RES_OK) {
+    *first_o = space_zone_first(sp, zone);
+    if (high)
+      *first_o += zones * sp->zone_grains - n;
+    return MPS_RES_OK;
+  }
+  return zone_find_anywhere(first_o, sp, n) ? MPS_RES_OK : MPS_RES_RESOURCE;
+}
+
+mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
+                          tdo_group_t group, bool high, void *owner) {
+  size_t first;
+  mps_res_t res;
+
+  TDO_CHECK(owner != NULL && sp->groups[group].live);
+  if (n == 0 || n > sp->grains)
+    return MPS_RES_RESOURCE;
+  res = space_find(&first, sp, n, group, high);
+  if (res != MPS_RES_OK)
+    return res;
+  if (!tdo_space_zone_touch(sp, first, first + n))
+    return MPS_RES_COMMIT_LIMIT;
+  res = tdo_space_commit(sp, first, first + n);
+  if (res != MPS_RES_OK)
+    return res;
+  zone_take(sp, first, n, group);
+  tdo_bits_set_range(sp->used, first, first + n);
+  for (size_t g = first; g < first + n; ++g)
+    sp->owner[g] = owner;
+  for (size_t g = first; g < first + n;) {
+    size_t z = space_zone_of(sp, g);
+    size_t end = tdo_min(space_zone_first(sp, z + 1), first + n);
+    sp->zone_used[z] += (uint32_t)(end - g);
+    tdo_space_zone_list(sp, z);
+    g = end;
+  }
+  if (sp->vm == NULL)
+    sp->committed += tdo_space_bytes(sp, n);
+  else
+    sp->spare -= tdo_space_bytes(sp, n);
+  *first_o = first;
+  return MPS_RES_OK;
+}
+
+void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
+  size_t limit = first + n;
+
+  TDO_CHECK(n > 0 && tdo_bits_all_set(sp->used, first, limit));
+  tdo_bits_clear_range(sp->used, first, limit);
+  for (size_t g = first; g < limit; ++g)
+    sp->owner[g] = NULL;
+  if (sp->vm == NULL)
+    sp->committed -= tdo_space_bytes(sp, n);
+  else
+    sp->spare += tdo_space_bytes(sp, n);
+  for (size_t g = first; g < limit;) {
+    size_t z = space_zone_of(sp, g);
+    size_t end = tdo_min(space_zone_first(sp, z + 1), limit);
+    sp->zone_used[z] -= (uint32_t)(end - g);
+    if (sp->zone_used[z] == 0)
+      tdo_space_zone_assign(sp, z, TDO_GROUP_FREE);
+    else
+      tdo_space_zone_list(sp, z);
+    g = end;
+  }
+  if (sp->vm != NULL && (double)tdo_space_spare(sp) >
+                            sp->spare_fraction * (double)sp->committed)
+    /* Late, and in large pieces: go well below the limit. */
+    tdo_space_drain(sp, (size_t)(0.5 * sp->spare_fraction *
+                                 (double)sp->committed));
+}
