@@ -6,3 +6,11 @@ function(testudo_python_test name)
   testudo_add_test(${name} "${Python3_EXECUTABLE}"
     "${CMAKE_CURRENT_SOURCE_DIR}/${name}.py" ${ARGN})
 endfunction()
+
+testudo_python_test(test_floors)
+
+# Sanitizers and coverage add names of their own.
+if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
+  testudo_python_test(test_symbols "${CMAKE_C_COMPILER}"
+    $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
+endif()

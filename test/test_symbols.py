@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Testudo: the libraries define mps_, _mps_ and tdo_ names only, and the
+checker would notice others.
+
+Usage: test_symbols.py COMPILER LIBRARY... [-- unittest arguments]
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOP / "scripts"))
+
+import symbols  # noqa: E402
+
+COMPILER, *LIBRARIES = sys.argv[1:]
+
+GOOD = """
+int mps_one(void) { return 1; }
+int tdo_two, _mps_three;
+static int four(void) { return mps_one(); }
+int tdo_five(void) { return four(); }
+__attribute__((weak)) int ArenaDescribe(void) { return 6; }
+"""
+
+
+class Symbols(unittest.TestCase):
+    def test_libraries(self):
+        self.assertEqual(len(LIBRARIES), 2)
+        for library in LIBRARIES:
+            bad, total = symbols.strangers(library)
+            self.assertEqual(bad, [], library)
+            self.assertGreater(total, 0, library)
+
+    def verdict(self, text, shared):
+        """The strangers in a library made of the source TEXT."""
+        with tempfile.TemporaryDirectory() as room:
+            source = pathlib.Path(room) / "a.c"
+            source.write_text(text)
+            made = str(pathlib.Path(room) / ("a.so" if shared else "a.o"))
+            kind = ["-shared", "-fPIC"] if shared else ["-c"]
+            subprocess.run([COMPILER, *kind, "-o", made, str(source)],
+                           check=True)
+            return symbols.strangers(made)[0]
+
+    def test_checker(self):
+        for shared in (False, True):
+            self.assertEqual(self.verdict(GOOD, shared), [])
+            bad = self.verdict(GOOD + "int helper(void) { return 7; }\n"
+                               "int my_mps_x;\n", shared)
+            self.assertEqual(bad, ["helper", "my_mps_x"])
+
+    def test_checker_wants_weak_alias(self):
+        strong = GOOD.replace("__attribute__((weak)) ", "")
+        self.assertEqual(self.verdict(strong, True), ["ArenaDescribe"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
