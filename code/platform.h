@@ -1,0 +1,23 @@
+/* Testudo: which implementation of the platform contracts is compiled. Every
+   platform file is guarded by one of these, so that all files can always be
+   compiled and exactly one defines each function.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_CODE_PLATFORM_H
+#define TDO_CODE_PLATFORM_H
+
+#if defined(__linux__) && !defined(CONFIG_PF_ANSI)
+#define TDO_PF_LINUX   1 /* vm_linux.c, fault_linux.c, stop_linux.c */
+#define TDO_PF_GENERIC 0
+#else
+#define TDO_PF_LINUX   0
+#define TDO_PF_GENERIC 1 /* generic.c: one thread, no protection */
+#endif
+
+/* CONFIG_THREAD_SINGLE, and the generic platform, have no other threads. */
+#if defined(CONFIG_THREAD_SINGLE) || TDO_PF_GENERIC
+#define TDO_THREADS 0
+#else
+#define TDO_THREADS 1
+#endif
+
+#endif /* TDO_CODE_PLATFORM_H */

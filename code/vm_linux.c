@@ -1,0 +1,194 @@
+/* Testudo: virtual memory on Linux. SPDX-License-Identifier: BSD-2-Clause */
+#include "code/platform.h"
+#include "code/vm.h"
+
+#if TDO_PF_LINUX
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "code/check.h"
+
+/* COUNTED: each vm_sys function makes exactly one call to the kernel, which is
+   counted there: the counters equal the kernel's own count. */
+
+static void vm_count(tdo_vm_t *vm, atomic_ulong *calls, bool ok) {
+  atomic_fetch_add_explicit(calls, 1, memory_order_relaxed);
+  if (!ok) {
+    atomic_fetch_add_explicit(&vm->counters.refused, 1, memory_order_relaxed);
+  }
+}
+
+/* The address, or NULL if refused. HINT is used as it is with MAP_FIXED. */
+static void *vm_sys_map(tdo_vm_t *vm, void *hint, size_t size, int prot,
+                        int flags) {
+  void *p = mmap(hint, size, prot,
+                 flags | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  vm_count(vm, &vm->counters.map, p != MAP_FAILED);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+static bool vm_sys_unmap(tdo_vm_t *vm, void *base, size_t size) {
+  bool ok = munmap(base, size) == 0;
+  vm_count(vm, &vm->counters.unmap, ok);
+  return ok;
+}
+
+static bool vm_sys_protect(tdo_vm_t *vm, void *base, size_t size, int prot) {
+  bool ok = mprotect(base, size, prot) == 0;
+  vm_count(vm, &vm->counters.protect, ok);
+  atomic_fetch_add_explicit(&vm->counters.protect_pages, size / vm->page_size,
+                            memory_order_relaxed);
+  return ok;
+}
+
+static bool vm_sys_drop(tdo_vm_t *vm, void *base, size_t size) {
+  bool ok = madvise(base, size, MADV_DONTNEED) == 0;
+  vm_count(vm, &vm->counters.advise, ok);
+  return ok;
+}
+
+static bool vm_is_pages(const tdo_vm_t *vm, const void *base, size_t size) {
+  return base != NULL && size > 0 &&
+         (((uintptr_t)base | size) & (vm->page_size - 1)) == 0;
+}
+
+/* Cut [BASE, LIMIT) off a fresh reservation. If the system refuses, at the
+   mapping limit, the piece stays reserved for good: address space only. */
+static void vm_trim(tdo_vm_t *vm, uintptr_t base, uintptr_t limit) {
+  if (base < limit) {
+    (void)vm_sys_unmap(vm, (void *)base, limit - base);
+  }
+}
+
+static mps_res_t vm_reserve(void **base_o, tdo_vm_t *vm, size_t size,
+                            size_t align) {
+  TDO_CHECK(size > 0 && size % vm->page_size == 0);
+  TDO_CHECK(tdo_is_pow2(align) && align >= vm->page_size);
+  size_t slack = align - vm->page_size;
+  if (size > SIZE_MAX - slack) {
+    return MPS_RES_RESOURCE;
+  }
+  void *raw = vm_sys_map(vm, NULL, size + slack, PROT_NONE, 0);
+  if (raw == NULL) {
+    return MPS_RES_RESOURCE;
+  }
+  uintptr_t base = tdo_round_up((uintptr_t)raw, align);
+  vm_trim(vm, (uintptr_t)raw, base);
+  vm_trim(vm, base + size, (uintptr_t)raw + size + slack);
+  *base_o = (void *)base;
+  return MPS_RES_OK;
+}
+
+static void vm_release(tdo_vm_t *vm, void *base, size_t size) {
+  TDO_CHECK(vm_is_pages(vm, base, size));
+  if (!vm_sys_unmap(vm, base, size)) {
+    /* At the mapping limit, and merged with a neighbour: at least the memory
+       goes back. */
+    (void)vm_sys_drop(vm, base, size);
+  }
+}
+
+static mps_res_t vm_reserve_table(void **base_o, tdo_vm_t *vm, size_t size) {
+  TDO_CHECK(size > 0 && size % vm->page_size == 0);
+  void *base = vm_sys_map(vm, NULL, size, PROT_READ | PROT_WRITE, 0);
+  if (base == NULL) {
+    return MPS_RES_RESOURCE;
+  }
+  *base_o = base;
+  return MPS_RES_OK;
+}
+
+static mps_res_t vm_commit(tdo_vm_t *vm, void *base, size_t size) {
+  TDO_CHECK(vm_is_pages(vm, base, size));
+  bool ok = vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE);
+  return ok ? MPS_RES_OK : MPS_RES_MEMORY;
+}
+
+static mps_res_t vm_decommit(tdo_vm_t *vm, void *base, size_t size) {
+  TDO_CHECK(vm_is_pages(vm, base, size));
+  /* One call drops the pages, takes the access and, where memory is charged
+     ahead, gives the charge back. */
+  if (vm_sys_map(vm, base, size, PROT_NONE, MAP_FIXED) != NULL) {
+    return MPS_RES_OK;
+  }
+  (void)vm_sys_drop(vm, base, size); /* never splits a mapping */
+  return MPS_RES_MEMORY;
+}
+
+static mps_res_t vm_protect(tdo_vm_t *vm, void *base, size_t size,
+                            tdo_access_t access) {
+  int prot = (access & 1 ? PROT_READ : 0) | (access & 2 ? PROT_WRITE : 0);
+  TDO_CHECK(vm_is_pages(vm, base, size));
+  return vm_sys_protect(vm, base, size, prot) ? MPS_RES_OK : MPS_RES_MEMORY;
+}
+
+/* The INDEXth number in the file PATH, or SIZE_MAX. No stdio: it allocates. */
+static size_t vm_read_number(const char *path, unsigned index) {
+  char text[128];
+  size_t value = SIZE_MAX;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return SIZE_MAX;
+  }
+  ssize_t length = read(fd, text, sizeof text);
+  (void)close(fd);
+  for (ssize_t i = 0; i < length; ++i) {
+    if (text[i] >= '0' && text[i] <= '9') {
+      size_t digit = (size_t)(text[i] - '0');
+      value = value == SIZE_MAX ? digit : value * 10 + digit;
+    } else if (value != SIZE_MAX) {
+      if (index == 0) {
+        break;
+      }
+      --index;
+      value = SIZE_MAX;
+    }
+  }
+  return value;
+}
+
+static size_t vm_mapping_limit(tdo_vm_t *vm) {
+  (void)vm;
+  return vm_read_number("/proc/sys/vm/max_map_count", 0);
+}
+
+static tdo_vm_t vm_system = {.reserve = vm_reserve,
+                             .release = vm_release,
+                             .reserve_table = vm_reserve_table,
+                             .commit = vm_commit,
+                             .decommit = vm_decommit,
+                             .protect = vm_protect,
+                             .mapping_limit = vm_mapping_limit};
+
+static void vm_init(void) {
+  vm_system.page_size = (size_t)sysconf(_SC_PAGESIZE);
+}
+
+tdo_vm_t *tdo_vm_system(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  (void)pthread_once(&once, vm_init);
+  return &vm_system;
+}
+
+size_t tdo_vm_address_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return SIZE_MAX;
+  }
+  size_t pages = vm_read_number("/proc/self/statm", 0);
+  size_t page_size = tdo_vm_system()->page_size;
+  size_t used = pages == SIZE_MAX ? 0 : pages * page_size;
+  size_t total = (size_t)limit.rlim_cur;
+  return used < total ? total - used : 0;
+}
+
+size_t tdo_vm_physical(void) {
+  long pages = sysconf(_SC_PHYS_PAGES);
+  return pages > 0 ? (size_t)pages * tdo_vm_system()->page_size : SIZE_MAX;
+}
+
+#endif /* TDO_PF_LINUX */

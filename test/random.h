@@ -1,0 +1,39 @@
+/* Testudo: random numbers for tests, with the seed printed and taken back
+   from TDO_SEED. SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_TEST_RANDOM_H
+#define TDO_TEST_RANDOM_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static uint64_t random_state;
+
+/* Take the seed from TDO_SEED or the clock, and print it. */
+static inline void random_start(void) {
+  const char *given = getenv("TDO_SEED");
+  struct timespec now;
+  (void)timespec_get(&now, TIME_UTC);
+  uint64_t seed = given != NULL
+                      ? strtoull(given, NULL, 0)
+                      : (uint64_t)now.tv_nsec ^ ((uint64_t)now.tv_sec << 20);
+  printf("TDO_SEED=%llu\n", (unsigned long long)seed);
+  fflush(stdout);
+  random_state = seed;
+}
+
+/* splitmix64 */
+static inline uint64_t random_word(void) {
+  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/* A number below N > 0. */
+static inline size_t random_below(size_t n) {
+  return (size_t)(random_word() % n);
+}
+
+#endif /* TDO_TEST_RANDOM_H */

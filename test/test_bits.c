@@ -1,0 +1,165 @@
+/* Testudo: bit tables against a table of bytes, at random.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <check.h>
+#include <string.h>
+#include "code/bits.h"
+#include "test/random.h"
+
+enum { BITS = 700, ROUNDS = 20000 };
+
+static tdo_bits_t table[(BITS + 63) / 64 + 1];
+static bool model[BITS];
+
+static void compare(void) {
+  for (size_t i = 0; i < BITS; ++i) {
+    ck_assert_int_eq(tdo_bits_get(table, i), model[i]);
+  }
+}
+
+static size_t model_next(size_t base, size_t limit, bool value) {
+  while (base < limit && model[base] != value) {
+    ++base;
+  }
+  return base;
+}
+
+static size_t model_count(size_t base, size_t limit) {
+  size_t count = 0;
+  for (size_t i = base; i < limit; ++i) {
+    count += model[i];
+  }
+  return count;
+}
+
+static size_t model_last(size_t base, size_t limit) {
+  while (limit > base && !model[limit - 1]) {
+    --limit;
+  }
+  return limit;
+}
+
+/* The lowest (highest) run of N clear bits, or SIZE_MAX. */
+static size_t model_run(size_t base, size_t limit, size_t n, bool high) {
+  size_t found = SIZE_MAX;
+  for (size_t i = base; i + n <= limit; ++i) {
+    if (model_count(i, i + n) == 0) {
+      found = i;
+      if (!high) {
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+static void change(size_t base, size_t limit, bool value) {
+  if (limit - base == 1) {
+    (value ? tdo_bits_set : tdo_bits_clear)(table, base);
+  } else {
+    (value ? tdo_bits_set_range : tdo_bits_clear_range)(table, base, limit);
+  }
+  for (size_t i = base; i < limit; ++i) {
+    model[i] = value;
+  }
+}
+
+static void search(size_t base, size_t limit) {
+  size_t set = model_next(base, limit, true);
+  size_t clear = model_next(base, limit, false);
+  ck_assert_uint_eq(tdo_bits_next_set(table, base, limit), set);
+  ck_assert_uint_eq(tdo_bits_next_clear(table, base, limit), clear);
+  ck_assert_int_eq(tdo_bits_all_clear(table, base, limit), set == limit);
+  ck_assert_int_eq(tdo_bits_all_set(table, base, limit), clear == limit);
+  ck_assert_uint_eq(tdo_bits_last_set(table, base, limit),
+                    model_last(base, limit));
+  ck_assert_uint_eq(tdo_bits_count(table, base, limit),
+                    model_count(base, limit));
+}
+
+static void search_run(size_t base, size_t limit, size_t n) {
+  size_t found = SIZE_MAX, expected = model_run(base, limit, n, false);
+  bool ok = tdo_bits_find_clear_run(&found, table, base, limit, n);
+  ck_assert_int_eq(ok, expected != SIZE_MAX);
+  ck_assert_uint_eq(found, expected);
+  found = SIZE_MAX;
+  expected = model_run(base, limit, n, true);
+  ok = tdo_bits_find_clear_run_high(&found, table, base, limit, n);
+  ck_assert_int_eq(ok, expected != SIZE_MAX);
+  ck_assert_uint_eq(found, expected);
+}
+
+static void random_range(size_t *base_o, size_t *limit_o) {
+  size_t a = random_below(BITS + 1), b = random_below(BITS + 1);
+  if (random_below(2) == 0 && a < BITS) {
+    b = a + random_below(BITS - a < 9 ? BITS - a : 9) + 1;
+  }
+  *base_o = a < b ? a : b;
+  *limit_o = a < b ? b : a;
+}
+
+START_TEST(against_model) {
+  for (int round = 0; round < ROUNDS; ++round) {
+    size_t base, limit;
+    random_range(&base, &limit);
+    change(base, limit, random_below(3) == 0);
+    random_range(&base, &limit);
+    search(base, limit);
+    if (round % 16 == 0) {
+      search_run(base, limit, random_below(8) + 1);
+      search_run(base, limit, random_below(200) + 1);
+      compare();
+    }
+  }
+}
+END_TEST
+
+START_TEST(empty_ranges) {
+  memset(table, 0xff, sizeof table);
+  for (size_t i = 0; i <= 128; i += 16) {
+    ck_assert_uint_eq(tdo_bits_next_set(table, i, i), i);
+    ck_assert_uint_eq(tdo_bits_last_set(table, i, i), i);
+    ck_assert(tdo_bits_all_clear(table, i, i));
+    ck_assert(tdo_bits_all_set(table, i, i));
+    ck_assert_uint_eq(tdo_bits_count(table, i, i), 0);
+    tdo_bits_clear_range(table, i, i);
+  }
+  ck_assert(tdo_bits_all_set(table, 0, BITS));
+}
+END_TEST
+
+START_TEST(words) {
+  ck_assert_uint_eq(tdo_bits_words(0), 0);
+  ck_assert_uint_eq(tdo_bits_words(1), 1);
+  ck_assert_uint_eq(tdo_bits_words(64), 1);
+  ck_assert_uint_eq(tdo_bits_words(65), 2);
+}
+END_TEST
+
+/* Never touch a word outside the range: the last word's neighbour here. */
+START_TEST(stays_inside) {
+  memset(table, 0, sizeof table);
+  table[2] = 0x5555;
+  tdo_bits_set_range(table, 0, 128);
+  ck_assert_uint_eq(table[2], 0x5555);
+  tdo_bits_clear_range(table, 1, 128);
+  ck_assert_uint_eq(table[2], 0x5555);
+  ck_assert_uint_eq(table[0], 1);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("bits");
+  TCase *tests = tcase_create("bits");
+  random_start();
+  tcase_add_test(tests, against_model);
+  tcase_add_test(tests, empty_ranges);
+  tcase_add_test(tests, words);
+  tcase_add_test(tests, stays_inside);
+  tcase_set_timeout(tests, 60);
+  suite_add_tcase(suite, tests);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
