@@ -1,0 +1,62 @@
+/* Testudo: allocation points (interface, section 2.11).
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Invariants:
+   .protocol base <= init <= alloc <= limit while not trapped; while the
+             mutator may be between reserve and commit (init != alloc) only
+             `limit` may be changed, and only to null.
+   .trapped  pub.limit is null iff the point has no buffer or is trapped. */
+#ifndef TDO_TRACE_AP_H
+#define TDO_TRACE_AP_H
+
+#include "code/base.h"
+#include "code/ring.h"
+
+typedef struct tdo_ap tdo_ap_t;
+
+struct tdo_ap {
+  mps_ap_s pub; /* what the client sees; first */
+  tdo_sig_t sig;
+  struct mps_pool_s *pool;
+  tdo_ring_t pool_ring;
+  void *seg;       /* segment of the buffer (pool class's), null: none */
+  char *base;      /* of the buffer */
+  char *limit;     /* true limit of the buffer */
+  bool trapped;    /* by a flip: the buffer is gone, the fields stale */
+  bool hash_arrays;/* do not count towards scheduling */
+  mps_rank_t rank;
+  size_t gen;      /* generation to allocate into */
+  unsigned ramps, full_ramps;
+  size_t next_size;/* bytes of the next buffer: grows with the rate */
+  void *frames;    /* the class's */
+};
+
+#define TDO_AP_SIG ((tdo_sig_t)0x519A9014) /* AP */
+
+static inline tdo_ap_t *tdo_ap_of(mps_ap_t ap) {
+  return (tdo_ap_t *)(void *)ap;
+}
+
+static inline bool tdo_ap_reserved(const tdo_ap_t *ap) {
+  return ap->pub.init != ap->pub.alloc;
+}
+
+mps_res_t tdo_ap_create(tdo_ap_t **ap_o, struct mps_pool_s *pool,
+                        mps_arg_s args[]);
+void tdo_ap_destroy(tdo_ap_t *ap);
+bool tdo_ap_check(const tdo_ap_t *ap);
+
+/* The slow paths of reserve and commit. The caller holds the lock and has
+   given the collector its chance. */
+mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size);
+bool tdo_ap_trip(tdo_ap_t *ap, mps_addr_t p, size_t size);
+
+/* Give the buffer back to the pool's class (method `empty`); the point then
+   has none. Not between reserve and commit, unless trapped. */
+void tdo_ap_detach(tdo_ap_t *ap);
+/* Classes: give the point the buffer [BASE, LIMIT) of segment SEG. */
+void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit);
+/* The flip: take the buffer away while the mutator may be anywhere. */
+void tdo_ap_trap(tdo_ap_t *ap);
+
+#endif /* TDO_TRACE_AP_H */

@@ -1,0 +1,65 @@
+/* Testudo: generations and chains (interface, section 5).
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_TRACE_GEN_H
+#define TDO_TRACE_GEN_H
+
+#include "arena/space.h"
+#include "code/ring.h"
+
+typedef struct tdo_gen tdo_gen_t;
+typedef struct mps_chain_s tdo_chain_t;
+
+/* Placement kinds: what is scanned (and may be protected) lies apart from
+   what is not. */
+enum { TDO_PLACE_SCANNED, TDO_PLACE_LEAF, TDO_PLACES };
+
+struct tdo_gen {
+  tdo_sig_t sig;
+  mps_arena_t heap;
+  tdo_chain_t *chain;  /* null: the arena-wide top generation */
+  unsigned index;      /* in the chain */
+  unsigned char bit;   /* in summaries and zone bytes; 0 for the top, which
+                          is only ever collected together with everything */
+  double capacity;     /* bytes; 0: no limit */
+  double mortality;    /* estimate, measured after each collection */
+  double fresh;        /* bytes allocated or promoted into it since it was
+                          last condemned ("new size") */
+  double size;         /* bytes of segments in it */
+  bool condemned;      /* by the collection in progress */
+  double condemned_size, survived; /* in the last collection */
+  tdo_ring_t segs;     /* tdo_gcseg_t.gen_ring, not white */
+  tdo_ring_t white;    /* condemned segments */
+  tdo_group_t group[TDO_PLACES];       /* where new segments go */
+  tdo_group_t white_group[TDO_PLACES]; /* where condemned ones lie */
+};
+
+struct mps_chain_s {
+  tdo_sig_t sig;
+  mps_arena_t heap;
+  tdo_ring_t heap_ring;
+  size_t pools;        /* that use it */
+  unsigned ramps;      /* open ramps on its allocation points */
+  size_t count;
+  tdo_gen_t gens[];
+};
+
+#define TDO_GEN_SIG   ((tdo_sig_t)0x519E4E7A) /* GENERATION */
+#define TDO_CHAIN_SIG ((tdo_sig_t)0x519C4A19) /* CHAIN */
+
+mps_res_t tdo_chain_create(tdo_chain_t **chain_o, mps_arena_t heap,
+                           size_t count, const mps_gen_param_s params[]);
+void tdo_chain_destroy(tdo_chain_t *chain);
+bool tdo_chain_check(const tdo_chain_t *chain);
+mps_res_t tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap);
+void tdo_gen_finish(tdo_gen_t *gen);
+
+/* Generation INDEX of CHAIN; the top one if INDEX is the chain's count. */
+tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);
+
+/* Start and end of a condemnation: the present groups become white, fresh
+   ones are made; what is left of the white groups rejoins. False if there are
+   no groups left (then nothing changed). */
+bool tdo_gen_condemn(tdo_gen_t *gen);
+void tdo_gen_pardon(tdo_gen_t *gen);
+
+#endif /* TDO_TRACE_GEN_H */
