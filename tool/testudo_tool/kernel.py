@@ -1,0 +1,110 @@
+"""Testudo: what the kernel says about one run of a program.
+
+A run is counted by strace (every system call of every thread and child
+that returned) and timed in another, untraced, run.
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+
+class Failure(Exception):
+    """A program could not be run, or did not succeed."""
+
+    def __init__(self, message, status=1):
+        super().__init__(message)
+        self.status = status
+
+
+def describe_status(returncode):
+    """How a process ended, in words, from subprocess's return code."""
+    if returncode < 0:
+        return f"was killed by signal {-returncode}"
+    return f"ended with status {returncode}"
+
+
+def require(command, returncode):
+    """Raise Failure unless the return code says success."""
+    if returncode != 0:
+        status = 128 - returncode if returncode < 0 else returncode
+        raise Failure(f"{command[0]} {describe_status(returncode)}", status)
+
+
+def parse_summary(text):
+    """The counts in the output of strace -c -U name,calls, by name."""
+    counts = {}
+    for line in text.splitlines():
+        match = re.fullmatch(r"(\w+)\s+(\d+)\s*", line)
+        if match and match.group(1) != "total":
+            counts[match.group(1)] = int(match.group(2))
+    return counts
+
+
+def with_total(counts):
+    """Counts in falling order, with their total at the end."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return {**dict(ordered), "total": sum(counts.values())}
+
+
+def count(command, environment, output=None):
+    """System calls of a run of COMMAND, by name, and their total.
+
+    OUTPUT is where its standard output goes, as for subprocess; nowhere if
+    None. Raises Failure.
+    """
+    strace = shutil.which("strace")
+    if strace is None:
+        raise Failure("strace is not installed")
+    with tempfile.NamedTemporaryFile("r", suffix=".strace") as summary:
+        tracer = [strace, "-f", "-c", "-U", "name,calls", "-o", summary.name]
+        done = subprocess.run(
+            [*tracer, "--", *command], env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if output is None else output)
+        require(command, done.returncode)
+        counts = parse_summary(summary.read())
+    if not counts:
+        raise Failure("strace counted nothing")
+    return with_total(counts)
+
+
+def measure(command, environment, output=None):
+    """Seconds and peak memory of one untraced run of COMMAND.
+
+    The peak is the largest resident set of any process of the run; it is
+    never less than this tool's own, some 15 MiB. Raises Failure.
+    """
+    start = time.monotonic()
+    try:
+        process = subprocess.Popen(command, env=environment, stdout=output)
+    except OSError as error:
+        raise Failure(f"{command[0]}: {error.strerror}", 127) from error
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    require(command, process.returncode)
+    return {
+        "seconds": {"wall": round(wall, 3),
+                    "user": round(usage.ru_utime, 3),
+                    "sys": round(usage.ru_stime, 3)},
+        "peak_kib": usage.ru_maxrss,
+    }
+
+
+def profile(command, environment, output=None, repeat=1):
+    """Counts of one run of COMMAND and the median by wall time of others.
+
+    The standard output of the first run goes to OUTPUT, that of the others
+    nowhere. Raises Failure.
+    """
+    runs = [measure(command, environment, output)]
+    runs += [measure(command, environment, subprocess.DEVNULL)
+             for _ in range(repeat - 1)]
+    runs.sort(key=lambda run: run["seconds"]["wall"])
+    return {"syscalls": count(command, environment),
+            **runs[(len(runs) - 1) // 2]}
