@@ -14,3 +14,6 @@ if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
   testudo_python_test(test_symbols "${CMAKE_C_COMPILER}"
     $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
 endif()
+if(NOT TESTUDO_SANITIZE)
+  testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
+endif()

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Testudo: the testudo command counts exactly, and says so when it cannot.
+
+Usage: test_tool.py COMPILER
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+TOOL = str(TOP / "tool/testudo")
+sys.path.insert(0, str(TOP / "tool"))
+
+from testudo_tool import kernel, tally  # noqa: E402
+
+COMPILER = sys.argv[1]
+
+# Calls of the main thread, of another thread and of a child; more of them
+# when the shield is naive; and 64 MiB of memory.
+CLIENT = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *calls(void *p) {
+  for (int i = 0; i < *(int *)p; ++i)
+    getppid();
+  return p;
+}
+int main(void) {
+  const char *mode = getenv("TESTUDO_SHIELD");
+  int n = mode != NULL && strcmp(mode, "naive") == 0 ? 1000 : 10;
+  int status;
+  pthread_t thread;
+  void *memory = malloc((size_t)64 << 20);
+  memset(memory, 1, (size_t)64 << 20);
+  printf("answer\n");
+  fflush(stdout);
+  calls(&n);
+  if (pthread_create(&thread, NULL, calls, &n) != 0)
+    return 1;
+  pthread_join(thread, NULL);
+  if (fork() == 0)
+    _exit(calls(&n) == NULL);
+  wait(&status);
+  free(memory);
+  return status;
+}
+"""
+
+
+class Command(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.room = tempfile.TemporaryDirectory()
+        cls.client = os.path.join(cls.room.name, "client")
+        source = pathlib.Path(cls.client + ".c")
+        source.write_text(CLIENT)
+        subprocess.run([COMPILER, "-pthread", "-o", cls.client, str(source)],
+                       check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.room.cleanup()
+
+    def invoke(self, *arguments, status=0):
+        environment = {name: value for name, value in os.environ.items()
+                       if name != "TESTUDO_SHIELD"}
+        done = subprocess.run([sys.executable, TOOL, *arguments],
+                              env=environment, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout, done.stderr
+
+    def test_run_counts_exactly(self):
+        out, err = self.invoke("run", "--json", "--", self.client)
+        profile = json.loads(out)
+        calls = profile["syscalls"]
+        self.assertEqual(calls["getppid"], 30)
+        self.assertEqual(calls["total"],
+                         sum(calls.values()) - calls["total"])
+        self.assertGreaterEqual(profile["peak_kib"], 64 << 10)
+        self.assertLess(profile["peak_kib"], 96 << 10)
+        self.assertEqual(set(profile["seconds"]), {"wall", "user", "sys"})
+        self.assertEqual(err, "answer\n")
+
+    def test_run_prints_the_shape_of_the_report(self):
+        out, _ = self.invoke("run", "--", self.client)
+        self.assertRegex(out, r"(?m)^ *30 getppid$")
+        self.assertRegex(out, r"(?m)^real 0m\d\.\d{3}s$")
+
+    def test_compare(self):
+        out, _ = self.invoke("compare", "--json", "--", self.client)
+        profiles = json.loads(out)
+        self.assertEqual(list(profiles), ["naive", "ranged", "deferred"])
+        counts = [p["syscalls"]["getppid"] for p in profiles.values()]
+        self.assertEqual(counts, [3000, 30, 30])
+        out, _ = self.invoke("compare", "--modes=ranged,naive", "--",
+                              self.client)
+        self.assertRegex(out, r"(?m)^client +ranged +naive$")
+        self.assertRegex(out, r"(?m)^getppid +30 +3,000 +100x$")
+
+    def test_failures(self):
+        _, err = self.invoke("run", "--", "/nonexistent", status=127)
+        self.assertIn("No such file", err)
+        _, err = self.invoke("run", "--", "false", status=1)
+        self.assertIn("false ended with status 1", err)
+        _, err = self.invoke("run", "--", "sh", "-c", "kill -9 $$",
+                              status=137)
+        self.assertIn("sh was killed by signal 9", err)
+        self.invoke("run", status=2)
+        self.invoke("walk", "--", "true", status=2)
+
+
+class Parts(unittest.TestCase):
+    def test_parse_summary(self):
+        text = ("syscall              calls\n"
+                "---------------- ---------\n"
+                "read                     1\n"
+                "rt_sigreturn       5270149\n"
+                "---------------- ---------\n"
+                "total              5270150\n")
+        self.assertEqual(kernel.parse_summary(text),
+                         {"read": 1, "rt_sigreturn": 5270149})
+
+    def test_ratio(self):
+        self.assertEqual(tally.ratio(3110, 527014), "1/169")
+        self.assertEqual(tally.ratio(2, 3), "1/1.5")
+        self.assertEqual(tally.ratio(3, 2), "1.5x")
+        self.assertEqual(tally.ratio(5, 5), "1")
+        self.assertEqual(tally.ratio(0, 5), "-")
+        self.assertEqual(tally.ratio(5, 0), "-")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
