@@ -112,6 +112,7 @@ struct tdo_shield {
   void *tables;    /* the one reservation behind all of them */
   size_t tables_size;
   size_t differ_low, differ_high; /* differing pages lie in [low, high) */
+  size_t used_low, used_high; /* pages ever accessible lie in [low, high) */
   size_t queued;   /* ranges since the last flush */
   size_t budget_mappings;
   bool stopped;    /* `stop` called in this session */

@@ -1,0 +1,85 @@
+/* Testudo: the shield's flush: from differing pages to few calls. It walks
+   the differ bits by words and makes one call for each maximal run of equal
+   wanted access. A run passes over pages that already have that access, and
+   bridges free pages where the mode allows.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "shield/internal.h"
+
+/* The first page at or after PAGE that does not differ or does not want
+   ACCESS, at most BOUND. */
+static size_t flush_same(const tdo_shield_t *sh, size_t page, size_t bound,
+                         tdo_access_t access) {
+  if (page >= bound) {
+    return bound;
+  }
+  TDO_LANES_FOR(group, page, bound) {
+    tdo_lanes_t wrong =
+        tdo_shield_wanted_lanes(sh, group) ^ tdo_lanes_all(access);
+    tdo_lanes_t good =
+        tdo_shield_differ_lanes(sh, group) & ~(wrong | wrong >> 1);
+    tdo_lanes_t bad =
+        ~good & tdo_lanes_all(1) & tdo_lanes_mask(group, page, bound);
+    if (bad != 0) {
+      return group * TDO_LANES + tdo_lanes_first(bad);
+    }
+  }
+  return bound;
+}
+
+/* May a call for ACCESS include [FIRST, LIMIT), none of which differs? */
+static bool flush_passable(const tdo_shield_t *sh, size_t first, size_t limit,
+                           tdo_access_t access) {
+  bool bridge = tdo_shield_defers(sh) && limit - first <= TDO_SHIELD_BRIDGE;
+  TDO_LANES_FOR(group, first, limit) {
+    tdo_lanes_t wrong =
+        tdo_lanes_load(sh->actual, group) ^ tdo_lanes_all(access);
+    tdo_lanes_t state = tdo_lanes_load(sh->state, group);
+    tdo_lanes_t spare = ~(state >> 2) & state >> 4;
+    wrong = (wrong | wrong >> 1) & tdo_lanes_all(1);
+    if (bridge) {
+      wrong &= ~spare;
+    }
+    if ((wrong & tdo_lanes_mask(group, first, limit)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The end of the run that starts at the differing page FIRST. */
+static size_t flush_run(const tdo_shield_t *sh, size_t first, size_t bound,
+                        tdo_access_t access) {
+  size_t end = flush_same(sh, first + 1, bound, access);
+  while (end < bound) {
+    size_t reach = tdo_min(bound, end + TDO_SHIELD_PASS);
+    size_t next = tdo_bits_next_set(sh->differ, end, reach);
+    if (next >= reach || tdo_shield_wanted(sh, next) != access ||
+        (next > end && !flush_passable(sh, end, next, access))) {
+      break;
+    }
+    end = flush_same(sh, next + 1, bound, access);
+  }
+  return end;
+}
+
+void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit) {
+  bool naive = sh->settings.mode == TDO_SHIELD_NAIVE;
+  size_t bound = tdo_max(limit, sh->differ_high);
+  size_t page = first;
+  while ((page = tdo_bits_next_set(sh->differ, page, limit)) < limit) {
+    tdo_access_t access = tdo_shield_wanted(sh, page);
+    size_t end = naive ? page + 1 : flush_run(sh, page, bound, access);
+    tdo_shield_set_access(sh, page, end, access);
+    page = tdo_min(end, limit);
+  }
+}
+
+void tdo_shield_settle_all(tdo_shield_t *sh) {
+  size_t low = sh->differ_low, high = sh->differ_high;
+  sh->differ_low = sh->pages;
+  sh->differ_high = 0;
+  sh->queued = 0;
+  if (low < high) {
+    tdo_shield_settle(sh, low, high);
+  }
+}

@@ -1,0 +1,103 @@
+/* Testudo: what the shield's own files share. SPDX-License-Identifier:
+   BSD-2-Clause */
+#ifndef TDO_SHIELD_INTERNAL_H
+#define TDO_SHIELD_INTERNAL_H
+
+#include "code/check.h"
+#include "shield/lanes.h"
+#include "shield/shield.h"
+
+/* A page's byte in `state`. Bars keep their values as bits 0 and 1. */
+#define TDO_PAGE_BARS      3u
+#define TDO_PAGE_ADOPTED   4u
+#define TDO_PAGE_HIT       8u  /* its write bar was hit since adoption */
+#define TDO_PAGE_COMMITTED 16u /* has memory: a run may bridge it */
+
+#define TDO_SHIELD_SIG ((tdo_sig_t)0x5141E1D0)
+
+/* Free pages that one call may bridge, or open ahead, at most: a page costs
+   a fiftieth of a call. */
+#define TDO_SHIELD_BRIDGE ((size_t)64)
+/* Pages that already are as the run wants them are passed over for nothing
+   in the kernel; looking at so many of them costs as much as a call. */
+#define TDO_SHIELD_PASS ((size_t)4096)
+
+/* True in the modes that bridge, open ahead and defer. */
+static inline bool tdo_shield_defers(const tdo_shield_t *sh) {
+  return sh->settings.mode == TDO_SHIELD_DEFERRED ||
+         sh->settings.mode == TDO_SHIELD_DIRTY;
+}
+
+/* .wanted, of an adopted page */
+static inline tdo_access_t tdo_shield_wanted(const tdo_shield_t *sh,
+                                             size_t page) {
+  static const uint8_t by_bars[4] = {TDO_ACCESS_WRITE, TDO_ACCESS_READ,
+                                     TDO_ACCESS_NONE, TDO_ACCESS_NONE};
+  return sh->depth[page] != 0
+             ? TDO_ACCESS_WRITE
+             : (tdo_access_t)by_bars[sh->state[page] & TDO_PAGE_BARS];
+}
+
+/* .wanted, of eight pages; means nothing in the lanes of free pages. */
+static inline tdo_lanes_t tdo_shield_wanted_lanes(const tdo_shield_t *sh,
+                                                  size_t group) {
+  tdo_lanes_t bars = tdo_lanes_load(sh->state, group);
+  tdo_lanes_t open = tdo_lanes_nonzero(tdo_lanes_load(sh->depth, group));
+  tdo_lanes_t no_read = bars >> 1;
+  tdo_lanes_t read = (open | ~no_read) & tdo_lanes_all(1);
+  tdo_lanes_t write = (open | ~(bars | no_read)) & tdo_lanes_all(1);
+  return read | write << 1;
+}
+
+/* .differ, of eight pages: 1 in the lanes that differ. */
+static inline tdo_lanes_t tdo_shield_differ_lanes(const tdo_shield_t *sh,
+                                                  size_t group) {
+  tdo_lanes_t wrong =
+      tdo_shield_wanted_lanes(sh, group) ^ tdo_lanes_load(sh->actual, group);
+  tdo_lanes_t adopted = tdo_lanes_load(sh->state, group) >> 2;
+  return (wrong | wrong >> 1) & adopted & tdo_lanes_all(1);
+}
+
+/* Make the differ bits of GROUP right; true if one of them was set. */
+static inline bool tdo_shield_update(tdo_shield_t *sh, size_t group) {
+  size_t base = group * TDO_LANES;
+  unsigned shift = (unsigned)(base % TDO_WORD_BITS);
+  tdo_bits_t *word = &sh->differ[base / TDO_WORD_BITS];
+  unsigned old = (unsigned)(*word >> shift) & 0xFFu;
+  unsigned bits = tdo_lanes_gather(tdo_shield_differ_lanes(sh, group));
+  *word ^= (tdo_bits_t)(bits ^ old) << shift;
+  if ((bits & ~old) == 0) {
+    return false;
+  }
+  sh->differ_low = tdo_min(sh->differ_low, base);
+  sh->differ_high =
+      tdo_max(sh->differ_high, tdo_min(base + TDO_LANES, sh->pages));
+  return true;
+}
+
+/* Call `stop` if that was not done in this session. */
+void tdo_shield_stop(tdo_shield_t *sh);
+
+/* flush.c */
+
+/* Act on the differing pages of [FIRST, LIMIT); runs may reach beyond. */
+void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit);
+/* Act on all differing pages. */
+void tdo_shield_settle_all(tdo_shield_t *sh);
+
+/* budget.c */
+
+/* Note that the access of [FIRST, LIMIT) now is ACCESS; keeps .count. Returns
+   the number of pages that changed. */
+size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
+                              tdo_access_t access);
+/* Give [FIRST, LIMIT), whose adopted pages want ACCESS, that access, or more
+   if the system refuses. The pages differ no longer. */
+void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
+                           tdo_access_t access);
+/* Number of maximal runs of equal actual access, counted afresh. */
+size_t tdo_shield_count_mappings(const tdo_shield_t *sh);
+/* The part FRACTION of the platform's mapping limit. */
+size_t tdo_shield_budget(tdo_vm_t *vm, double fraction);
+
+#endif /* TDO_SHIELD_INTERNAL_H */

@@ -1,0 +1,370 @@
+/* Testudo: the shield: its life, the requests made of it, its sessions.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "shield/internal.h"
+
+static size_t shield_table_pages(size_t pages) {
+  return tdo_round_up(pages, 64);
+}
+
+mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
+                          size_t size, const tdo_shield_settings_t *settings,
+                          const tdo_shield_hooks_t *hooks) {
+  size_t pages = size / vm->page_size;
+  size_t n = shield_table_pages(pages);
+  size_t tables_size = tdo_round_up(4 * n + n / 8, vm->page_size);
+  void *tables;
+  mps_res_t res;
+  TDO_CHECK(size > 0 && size % vm->page_size == 0);
+  TDO_CHECK((tdo_word_t)base % vm->page_size == 0);
+  res = vm->reserve_table(&tables, vm, tables_size);
+  if (res != MPS_RES_OK) {
+    return res;
+  }
+  *sh = (tdo_shield_t){.vm = vm,
+                       .base = base,
+                       .pages = pages,
+                       .page_shift = tdo_log2(vm->page_size),
+                       .settings = *settings,
+                       .hooks = *hooks,
+                       .tables = tables,
+                       .tables_size = tables_size,
+                       .differ_low = pages,
+                       .used_low = pages};
+  sh->settings.queue_length = tdo_max(settings->queue_length, 1);
+  sh->differ = tables;
+  sh->state = (uint8_t *)tables + n / 8;
+  sh->actual = sh->state + n;
+  sh->depth = sh->actual + n;
+  sh->calm = sh->depth + n;
+  sh->budget_mappings = tdo_shield_budget(vm, settings->budget);
+  sh->stats.mappings = sh->stats.mappings_most = 1;
+  sh->sig = TDO_SHIELD_SIG;
+  return MPS_RES_OK;
+}
+
+void tdo_shield_finish(tdo_shield_t *sh) {
+  TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
+  sh->sig = TDO_SIG_DEAD;
+  sh->vm->release(sh->vm, sh->tables, sh->tables_size);
+}
+
+static bool shield_check_page(const tdo_shield_t *sh, size_t page) {
+  unsigned state = sh->state[page];
+  unsigned actual = sh->actual[page];
+  bool differs = tdo_bits_get(sh->differ, page);
+  if (actual != TDO_ACCESS_NONE && actual != TDO_ACCESS_READ &&
+      actual != TDO_ACCESS_WRITE) {
+    return false;
+  }
+  if ((state & TDO_PAGE_ADOPTED) == 0) {
+    return (state & ~TDO_PAGE_COMMITTED) == 0 && sh->depth[page] == 0 &&
+           !differs;
+  }
+  if (differs != (tdo_shield_wanted(sh, page) != actual)) {
+    return false; /* .differ */
+  }
+  return (state & TDO_PAGE_COMMITTED) != 0 && state < 32 &&
+         (!differs || (page >= sh->differ_low && page < sh->differ_high)) &&
+         (sh->depth[page] == 0 || actual == TDO_ACCESS_WRITE); /* .opened */
+}
+
+bool tdo_shield_check(const tdo_shield_t *sh) {
+  if (sh->sig != TDO_SHIELD_SIG || sh->vm == NULL || sh->pages == 0 ||
+      sh->settings.queue_length == 0 || sh->used_high > sh->pages ||
+      sh->differ_high > sh->pages || sh->queued > sh->settings.queue_length) {
+    return false;
+  }
+  for (size_t page = sh->used_low; page < sh->used_high; ++page) {
+    if (!shield_check_page(sh, page)) {
+      return false;
+    }
+  }
+  return sh->stats.mappings == tdo_shield_count_mappings(sh); /* .count */
+}
+
+void tdo_shield_stop(tdo_shield_t *sh) {
+  if (!sh->stopped) {
+    sh->stopped = true;
+    if (sh->hooks.stop != NULL) {
+      sh->hooks.stop(sh->hooks.closure);
+    }
+  }
+}
+
+static void shield_check_range(const tdo_shield_t *sh, size_t first,
+                               size_t limit) {
+  TDO_CRITICAL(sh->sig == TDO_SHIELD_SIG);
+  TDO_CRITICAL(first <= limit && limit <= sh->pages);
+  (void)sh, (void)first, (void)limit;
+}
+
+/* Some pages of a request, more than before, are not as wanted. */
+static void shield_queue(tdo_shield_t *sh) {
+  if (sh->settings.mode == TDO_SHIELD_NAIVE) {
+    tdo_shield_settle_all(sh);
+  } else if (++sh->queued > sh->settings.queue_length) {
+    ++sh->stats.flushes_full;
+    tdo_shield_settle_all(sh);
+  }
+}
+
+void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit) {
+  shield_check_range(sh, first, limit);
+  if (first < limit) {
+    memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
+    (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_WRITE);
+  }
+}
+
+void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit) {
+  shield_check_range(sh, first, limit);
+  if (first < limit) {
+    memset(sh->state + first, 0, limit - first);
+    (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_NONE);
+  }
+}
+
+/* The bounds of the free, committed, closed pages around [FIRST, LIMIT). */
+static void shield_ahead(const tdo_shield_t *sh, size_t *first_io,
+                         size_t *limit_io) {
+  size_t first = *first_io, limit = *limit_io;
+  size_t low = first - tdo_min(first, TDO_SHIELD_BRIDGE);
+  size_t high = tdo_min(limit + TDO_SHIELD_BRIDGE, sh->pages);
+  while (first > low && sh->state[first - 1] == TDO_PAGE_COMMITTED &&
+         sh->actual[first - 1] != TDO_ACCESS_WRITE) {
+    --first;
+  }
+  while (limit < high && sh->state[limit] == TDO_PAGE_COMMITTED &&
+         sh->actual[limit] != TDO_ACCESS_WRITE) {
+    ++limit;
+  }
+  *first_io = first;
+  *limit_io = limit;
+}
+
+void tdo_shield_adopt(tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t start, end;
+  shield_check_range(sh, first, limit);
+  if (first == limit) {
+    return;
+  }
+  memset(sh->state + first, TDO_PAGE_COMMITTED | TDO_PAGE_ADOPTED,
+         limit - first);
+  memset(sh->depth + first, 0, limit - first);
+  memset(sh->calm + first, 0, limit - first);
+  TDO_LANES_FOR(group, first, limit) {
+    (void)tdo_shield_update(sh, group);
+  }
+  start = tdo_bits_next_set(sh->differ, first, limit);
+  if (start == limit) {
+    return;
+  }
+  if (sh->settings.mode == TDO_SHIELD_NAIVE) {
+    tdo_shield_settle_all(sh);
+    return;
+  }
+  end = tdo_bits_last_set(sh->differ, start, limit);
+  if (tdo_shield_defers(sh)) {
+    shield_ahead(sh, &start, &end);
+  }
+  tdo_shield_set_access(sh, start, end, TDO_ACCESS_WRITE);
+}
+
+void tdo_shield_retire(tdo_shield_t *sh, size_t first, size_t limit) {
+  shield_check_range(sh, first, limit);
+  if (first < limit) {
+    memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
+    memset(sh->depth + first, 0, limit - first);
+    tdo_bits_clear_range(sh->differ, first, limit);
+  }
+}
+
+/* Set the bars SET, clear the bars CLEAR; queue if that makes work. */
+static void shield_change(tdo_shield_t *sh, size_t first, size_t limit,
+                          tdo_bar_t set, tdo_bar_t clear) {
+  bool fresh = false;
+  TDO_LANES_FOR(group, first, limit) {
+    tdo_lanes_t mask = tdo_lanes_mask(group, first, limit);
+    tdo_lanes_t old = tdo_lanes_load(sh->state, group);
+    tdo_lanes_t new =
+        (old & ~(tdo_lanes_all(clear) & mask)) | (tdo_lanes_all(set) & mask);
+    TDO_CRITICAL((~old & mask & tdo_lanes_all(TDO_PAGE_ADOPTED)) == 0);
+    if (new != old) {
+      tdo_lanes_store(sh->state, group, new);
+      fresh |= tdo_shield_update(sh, group);
+    }
+  }
+  if (fresh) {
+    shield_queue(sh);
+  }
+}
+
+void tdo_shield_raise(tdo_shield_t *sh, size_t first, size_t limit,
+                      tdo_bar_t bars) {
+  shield_check_range(sh, first, limit);
+  TDO_CRITICAL((bars & ~TDO_PAGE_BARS) == 0);
+  if (first < limit) {
+    ++sh->stats.raises;
+    if (sh->settings.mode != TDO_SHIELD_OFF) {
+      shield_change(sh, first, limit, bars, 0);
+    }
+  }
+}
+
+void tdo_shield_lower(tdo_shield_t *sh, size_t first, size_t limit,
+                      tdo_bar_t bars) {
+  shield_check_range(sh, first, limit);
+  TDO_CRITICAL((bars & ~TDO_PAGE_BARS) == 0);
+  if (first < limit) {
+    ++sh->stats.lowers;
+    shield_change(sh, first, limit, 0, bars);
+  }
+}
+
+void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
+  bool queued = first < sh->differ_high && limit > sh->differ_low;
+  tdo_lanes_t closed = 0, barred = 0;
+  shield_check_range(sh, first, limit);
+  if (first == limit) {
+    return;
+  }
+  ++sh->stats.exposes;
+  TDO_LANES_FOR(group, first, limit) {
+    tdo_lanes_t mask = tdo_lanes_mask(group, first, limit);
+    tdo_lanes_t depth = tdo_lanes_load(sh->depth, group);
+    tdo_lanes_t actual = tdo_lanes_load(sh->actual, group);
+    tdo_lanes_t shut = (actual ^ tdo_lanes_all(TDO_ACCESS_WRITE)) & mask;
+    TDO_CRITICAL(((tdo_lanes_nonzero(~depth) ^ tdo_lanes_all(1)) & mask) == 0);
+    tdo_lanes_store(sh->depth, group, depth + (tdo_lanes_all(1) & mask));
+    if ((shut | queued) != 0) {
+      tdo_lanes_t state = tdo_lanes_load(sh->state, group);
+      closed |= shut;
+      barred |= tdo_lanes_nonzero(shut) & (state | state >> 1);
+      (void)tdo_shield_update(sh, group);
+    }
+  }
+  if (TDO_UNLIKELY(closed != 0)) {
+    if (barred != 0) {
+      tdo_shield_stop(sh);
+    }
+    tdo_shield_settle(sh, first, limit);
+  }
+}
+
+void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit) {
+  bool fresh = false;
+  shield_check_range(sh, first, limit);
+  if (first == limit) {
+    return;
+  }
+  ++sh->stats.covers;
+  TDO_LANES_FOR(group, first, limit) {
+    tdo_lanes_t mask = tdo_lanes_mask(group, first, limit);
+    tdo_lanes_t depth = tdo_lanes_load(sh->depth, group);
+    tdo_lanes_t bars =
+        tdo_lanes_load(sh->state, group) & tdo_lanes_all(TDO_PAGE_BARS) & mask;
+    TDO_CRITICAL(((tdo_lanes_nonzero(depth) ^ tdo_lanes_all(1)) & mask) == 0);
+    tdo_lanes_store(sh->depth, group, depth - (tdo_lanes_all(1) & mask));
+    if (bars != 0) {
+      fresh |= tdo_shield_update(sh, group);
+    }
+  }
+  if (fresh) {
+    shield_queue(sh);
+  }
+}
+
+/* Would an offer of PAGE be granted, counting one more calm scan? */
+static bool shield_grants(const tdo_shield_t *sh, size_t page, bool room) {
+  unsigned state = sh->state[page];
+  unsigned calm = sh->calm[page] + 1u;
+  if ((state & TDO_BAR_WRITE) != 0) {
+    return true;
+  }
+  return room &&
+         calm >= ((state & TDO_PAGE_HIT) != 0 ? sh->settings.defer_hit
+                                              : sh->settings.defer_fresh);
+}
+
+/* The offer in the modes that defer. */
+static size_t shield_consider(tdo_shield_t *sh, size_t first, size_t limit,
+                              bool *granted_o) {
+  bool room = sh->stats.mappings + 2 * sh->queued < sh->budget_mappings;
+  bool granted = shield_grants(sh, first, room);
+  size_t page = first;
+  do {
+    if (sh->calm[page] < UINT8_MAX) {
+      ++sh->calm[page];
+    }
+    ++page;
+  } while (page < limit && shield_grants(sh, page, room) == granted);
+  *granted_o = granted;
+  return page - first;
+}
+
+size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
+                        bool *barred_o) {
+  bool granted = true;
+  size_t n = limit - first;
+  shield_check_range(sh, first, limit);
+  TDO_CRITICAL(first < limit);
+  if (sh->settings.mode == TDO_SHIELD_OFF) {
+    granted = false;
+  } else if (tdo_shield_defers(sh)) {
+    n = shield_consider(sh, first, limit, &granted);
+  }
+  if (granted) {
+    tdo_shield_raise(sh, first, first + n, TDO_BAR_WRITE);
+  } else {
+    sh->stats.bars_declined += n;
+  }
+  *barred_o = granted;
+  return n;
+}
+
+tdo_bar_t tdo_shield_bars(const tdo_shield_t *sh, size_t page) {
+  TDO_CRITICAL(page < sh->pages);
+  return sh->state[page] & TDO_PAGE_BARS;
+}
+
+bool tdo_shield_adopted(const tdo_shield_t *sh, size_t page) {
+  TDO_CRITICAL(page < sh->pages);
+  return (sh->state[page] & TDO_PAGE_ADOPTED) != 0;
+}
+
+void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
+  shield_check_range(sh, page, page + 1);
+  sh->stats.hits_stale += bars == 0;
+  sh->stats.hits_read += (bars & TDO_BAR_READ) != 0;
+  if ((bars & TDO_BAR_WRITE) != 0) {
+    ++sh->stats.hits_write;
+    sh->state[page] |= TDO_PAGE_HIT;
+    sh->calm[page] = 0;
+  }
+}
+
+void tdo_shield_flush(tdo_shield_t *sh) {
+  TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
+  if (sh->differ_low < sh->differ_high) {
+    ++sh->stats.flushes_stop;
+    tdo_shield_settle_all(sh);
+  }
+}
+
+void tdo_shield_leave(tdo_shield_t *sh) {
+  TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
+  if (sh->differ_low < sh->differ_high) {
+    ++sh->stats.flushes_leave;
+    tdo_shield_settle_all(sh);
+  }
+  if (sh->stopped) {
+    sh->stopped = false;
+    if (sh->hooks.go != NULL) {
+      sh->hooks.go(sh->hooks.closure);
+    }
+  }
+}
+
+void tdo_shield_note_stopped(tdo_shield_t *sh) {
+  sh->stopped = true;
+}
