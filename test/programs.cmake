@@ -17,3 +17,19 @@ endif()
 if(NOT TESTUDO_SANITIZE)
   testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
 endif()
+if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
+  testudo_python_test(test_install "${CMAKE_C_COMPILER}"
+    "${PROJECT_BINARY_DIR}")
+endif()
+testudo_python_test(test_headers "${CMAKE_C_COMPILER}")
+
+# All sources compile as one unit, too.
+get_target_property(unity_sources testudo_objects SOURCES)
+add_library(testudo_unity OBJECT EXCLUDE_FROM_ALL ${unity_sources})
+set_target_properties(testudo_unity PROPERTIES UNITY_BUILD ON
+  UNITY_BUILD_BATCH_SIZE 0)
+target_include_directories(testudo_unity PRIVATE "${PROJECT_SOURCE_DIR}"
+  "${PROJECT_SOURCE_DIR}/include")
+target_link_libraries(testudo_unity PRIVATE testudo_flags Threads::Threads)
+testudo_add_test(test_unity "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}"
+  --target testudo_unity)

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Testudo: what is installed can be found and used in every promised way.
+
+Usage: test_install.py COMPILER BUILD_DIR
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMPILER, BUILD = sys.argv[1:]
+CLIENT = pathlib.Path(__file__).resolve().parent / "install_client"
+
+
+def output(*command, **environment):
+    """The standard output of a command that must succeed."""
+    done = subprocess.run(command, env={**os.environ, **environment},
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory()
+        cls.room = pathlib.Path(cls.holder.name)
+        cls.prefix = cls.room / "prefix"
+        output("cmake", "--install", BUILD, "--prefix", str(cls.prefix))
+        package, = cls.prefix.rglob("testudo.pc")
+        cls.package = str(package.parent)
+        cls.library = str(package.parent.parent)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.holder.cleanup()
+
+    def check_client(self, program):
+        self.assertEqual(output(str(program), LD_LIBRARY_PATH=self.library),
+                         "reserved 1\n")
+
+    def compile(self, name, *flags):
+        """Build the client with FLAGS and run it."""
+        program = self.room / name
+        output(COMPILER, "-o", str(program), str(CLIENT / "client.c"), *flags)
+        self.check_client(program)
+        return program
+
+    def needed(self, program):
+        """Names of the shared objects that PROGRAM needs."""
+        return output("readelf", "-d", str(program))
+
+    def flags(self, package, *options):
+        return output("pkg-config", "--cflags", "--libs", *options, package,
+                      PKG_CONFIG_PATH=self.package).split()
+
+    def test_pkg_config(self):
+        for package in ("testudo", "mps"):
+            program = self.compile(f"by_{package}", *self.flags(package))
+            self.assertIn("libtestudo.so.0", self.needed(program))
+
+    def test_pkg_config_static(self):
+        flags = self.flags("testudo", "--static")
+        program = self.compile("static", "-static", *flags)
+        self.assertNotIn("libtestudo", self.needed(program))
+
+    def test_lmps(self):
+        program = self.compile("by_lmps", f"-I{self.prefix}/include",
+                               f"-L{self.library}", "-lmps")
+        self.assertIn("libtestudo.so.0", self.needed(program))
+
+    def test_cmake_package(self):
+        build = self.room / "build"
+        output("cmake", "-S", str(CLIENT), "-B", str(build),
+               f"-DCMAKE_C_COMPILER={COMPILER}",
+               f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        output("cmake", "--build", str(build))
+        for kind in ("testudo", "testudo_static"):
+            self.check_client(build / f"client_{kind}")
+
+    def test_files(self):
+        for name in ("bin/testudo-scheme", "bin/testudo",
+                     "include/testudo/mps.h", "include/testudo/testudo.h",
+                     "share/testudo/workload/leaf.scm"):
+            self.assertTrue((self.prefix / name).is_file(), name)
+
+    def test_tool(self):
+        self.assertIn("Count the system calls",
+                      output(str(self.prefix / "bin/testudo"), "--help"))
+
+    def test_scheme(self):
+        program = self.room / "sum.scm"
+        program.write_text("(display (+ 1 2))\n(newline)\n")
+        self.assertEqual(output(str(self.prefix / "bin/testudo-scheme"),
+                                str(program)), "3\n")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
