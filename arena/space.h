@@ -51,6 +51,9 @@ typedef struct tdo_space_hooks {
   /* Grains became accessible (zeroed or not); lost memory and access. */
   void (*committed)(void *closure, size_t first, size_t limit);
   void (*decommitted)(void *closure, size_t first, size_t limit);
+  /* Grains got an owner; lost it (before the descriptor goes). */
+  void (*taken)(void *closure, size_t first, size_t limit);
+  void (*dropped)(void *closure, size_t first, size_t limit);
   /* A chunk was acquired; is about to be given back. */
   void (*extended)(void *closure, void *base, size_t size);
   void (*contracted)(void *closure, void *base, size_t size);
@@ -119,6 +122,8 @@ tdo_group_t tdo_space_group_new(tdo_space_t *sp, unsigned char byte);
 /* All zones of FROM become zones of TO (which may be TDO_GROUP_SHARED), and
    the group FROM ceases. */
 void tdo_space_group_merge(tdo_space_t *sp, tdo_group_t to, tdo_group_t from);
+/* The zones around grains [FIRST, LIMIT) become shared. */
+void tdo_space_share(tdo_space_t *sp, size_t first, size_t limit);
 /* Change the byte of a group and of its zones (linear in zones). */
 void tdo_space_group_byte(tdo_space_t *sp, tdo_group_t group,
                           unsigned char byte);

@@ -221,6 +221,8 @@ mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
     sp->committed += tdo_space_bytes(sp, n);
   else
     sp->spare -= tdo_space_bytes(sp, n);
+  if (sp->hooks.taken != NULL)
+    sp->hooks.taken(sp->hooks.closure, first, first + n);
   *first_o = first;
   return MPS_RES_OK;
 }
@@ -229,6 +231,8 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
   size_t limit = first + n;
 
   TDO_CHECK(n > 0 && tdo_bits_all_set(sp->used, first, limit));
+  if (sp->hooks.dropped != NULL)
+    sp->hooks.dropped(sp->hooks.closure, first, limit);
   tdo_bits_clear_range(sp->used, first, limit);
   for (size_t g = first; g < limit; ++g)
     sp->owner[g] = NULL;
@@ -251,4 +255,12 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
     /* Late, and in large pieces: go well below the limit. */
     tdo_space_drain(sp, (size_t)(0.5 * sp->spare_fraction *
                                  (double)sp->committed));
+}
+
+void tdo_space_share(tdo_space_t *sp, size_t first, size_t limit) {
+  size_t z = space_zone_of(sp, first), end = space_zone_of(sp, limit - 1) + 1;
+
+  for (; z < end; ++z)
+    if (sp->zone_group[z] != TDO_GROUP_SHARED)
+      tdo_space_zone_assign(sp, z, TDO_GROUP_SHARED);
 }

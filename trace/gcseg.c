@@ -1,0 +1,202 @@
+/* Testudo: collected segments: colour, generation, and what is known of each
+   of their pages.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "trace/heap.h"
+
+mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
+                          tdo_gen_t *gen, size_t descriptor, size_t size,
+                          bool leaf) {
+  tdo_heap_t *heap = pool->heap;
+  tdo_gcseg_t *seg;
+  void *p;
+  mps_res_t res = tdo_control_alloc(&p, &heap->control, descriptor);
+
+  if (res != MPS_RES_OK)
+    return res;
+  seg = p;
+  memset(seg, 0, descriptor);
+  res = tdo_seg_init(&seg->seg, &heap->space, size,
+                     gen->group[leaf ? TDO_PLACE_LEAF : TDO_PLACE_SCANNED],
+                     false, pool);
+  if (res != MPS_RES_OK) {
+    tdo_control_free(&heap->control, seg, descriptor);
+    return res;
+  }
+  seg->seg.automatic = true;
+  seg->pool = pool;
+  seg->gen = gen;
+  seg->filled = seg->seg.base;
+  seg->rank = TDO_RANK_EXACT;
+  seg->leaf = leaf;
+  seg->descriptor = descriptor;
+  tdo_ring_init(&seg->grey_ring);
+  tdo_ring_init(&seg->gen_ring);
+  tdo_ring_append(&gen->segs, &seg->gen_ring);
+  tdo_ring_append(&pool->segs, &seg->seg.pool_ring);
+  pool->total += tdo_seg_size(&seg->seg);
+  gen->size += (double)tdo_seg_size(&seg->seg);
+  if (!leaf)
+    memset(heap->summary + tdo_heap_page(heap, seg->seg.base), TDO_DIRTY,
+           tdo_seg_size(&seg->seg) >> heap->page_shift);
+  heap->page_limit = tdo_max(heap->page_limit,
+                             tdo_heap_page_up(heap, seg->seg.limit));
+  *seg_o = seg;
+  return MPS_RES_OK;
+}
+
+/* Forget what was known of the pages in [BASE, LIMIT). */
+static void gcseg_forget(tdo_gcseg_t *seg, char *base, char *limit) {
+  tdo_heap_t *heap = seg->pool->heap;
+  size_t size = (size_t)(limit - base);
+
+  if (!seg->leaf)
+    memset(heap->summary + tdo_heap_page(heap, base), 0,
+           size >> heap->page_shift);
+  seg->pool->total -= size;
+  seg->gen->size -= (double)size;
+}
+
+void tdo_gcseg_free(tdo_gcseg_t *seg) {
+  tdo_heap_t *heap = seg->pool->heap;
+
+  TDO_CHECK(seg->ap == NULL);
+  tdo_ring_remove(&seg->grey_ring);
+  tdo_ring_remove(&seg->gen_ring);
+  gcseg_forget(seg, seg->seg.base, seg->seg.limit);
+  tdo_seg_finish(&seg->seg, &heap->space);
+  tdo_control_free(&heap->control, seg, seg->descriptor);
+}
+
+void tdo_gcseg_shrink(tdo_gcseg_t *seg, char *base, char *limit) {
+  gcseg_forget(seg, base, limit);
+  tdo_seg_shrink(&seg->seg, &seg->pool->heap->space, base, limit);
+}
+
+void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen) {
+  tdo_space_t *space = &seg->pool->heap->space;
+  size_t first, limit;
+
+  if (seg->gen == gen)
+    return;
+  seg->gen->size -= (double)tdo_seg_size(&seg->seg);
+  gen->size += (double)tdo_seg_size(&seg->seg);
+  seg->gen = gen;
+  tdo_ring_remove(&seg->gen_ring);
+  tdo_ring_append(&gen->segs, &seg->gen_ring);
+  /* Its zones now hold two generations: the exact answer is the
+     descriptor's. */
+  first = tdo_space_grain(space, seg->seg.base);
+  limit = tdo_space_grain(space, seg->seg.limit - 1) + 1;
+  tdo_space_share(space, first, limit);
+}
+
+static void gcseg_pages(size_t *first_o, size_t *limit_o, tdo_gcseg_t *seg,
+                        char *base, char *limit) {
+  *first_o = tdo_heap_page(seg->pool->heap, base);
+  *limit_o = tdo_heap_page_up(seg->pool->heap, limit);
+}
+
+void tdo_gcseg_expose(tdo_gcseg_t *seg, char *base, char *limit) {
+  tdo_heap_t *heap = seg->pool->heap;
+  size_t p, q;
+
+  if (seg->leaf || !heap->shielded)
+    return;
+  gcseg_pages(&p, &q, seg, base, limit);
+  tdo_shield_expose(&heap->shield, p, q);
+}
+
+void tdo_gcseg_cover(tdo_gcseg_t *seg, char *base, char *limit) {
+  tdo_heap_t *heap = seg->pool->heap;
+  size_t p, q;
+
+  if (seg->leaf || !heap->shielded)
+    return;
+  gcseg_pages(&p, &q, seg, base, limit);
+  tdo_shield_cover(&heap->shield, p, q);
+}
+
+void tdo_gcseg_set_grey(tdo_gcseg_t *seg) {
+  tdo_heap_t *heap = seg->pool->heap;
+  size_t p, q;
+
+  TDO_CRITICAL(!seg->leaf);
+  if (!seg->grey) {
+    seg->grey = true;
+    tdo_ring_append(&heap->trace.grey[seg->rank], &seg->grey_ring);
+  }
+  if (!seg->barred && heap->shielded) {
+    seg->barred = true;
+    gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
+    tdo_shield_raise(&heap->shield, p, q, TDO_BAR_READ);
+  }
+}
+
+void tdo_gcseg_set_black(tdo_gcseg_t *seg) {
+  tdo_heap_t *heap = seg->pool->heap;
+  size_t p, q;
+
+  seg->grey = false;
+  tdo_ring_remove(&seg->grey_ring);
+  if (seg->barred) {
+    seg->barred = false;
+    gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
+    tdo_shield_lower(&heap->shield, p, q, TDO_BAR_READ);
+  }
+}
+
+void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
+  seg->white = true;
+  tdo_ring_remove(&seg->gen_ring);
+  tdo_ring_append(&seg->gen->white, &seg->gen_ring);
+}
+
+void tdo_gcseg_clear_white(tdo_gcseg_t *seg) {
+  seg->white = false;
+  tdo_ring_remove(&seg->gen_ring);
+  tdo_ring_append(&seg->gen->segs, &seg->gen_ring);
+}
+
+void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
+                    unsigned seen) {
+  uint8_t *summary = seg->pool->heap->summary;
+  size_t p, q;
+
+  gcseg_pages(&p, &q, seg, base, limit);
+  for (; p < q; ++p)
+    summary[p] |= (uint8_t)(seen & 0x7F);
+}
+
+void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit) {
+  tdo_heap_t *heap = seg->pool->heap;
+  uint8_t *summary = heap->summary;
+  size_t p, q;
+
+  gcseg_pages(&p, &q, seg, base, limit);
+  while (p < q) {
+    bool granted = false;
+    size_t n = q - p;
+    /* Memory that a mutator is filling stays open. */
+    if (seg->ap == NULL && heap->shielded)
+      n = tdo_shield_offer(&heap->shield, p, q, &granted);
+    for (size_t end = p + n; p < end; ++p)
+      if (granted)
+        summary[p] &= (uint8_t)~TDO_DIRTY;
+      else
+        summary[p] |= TDO_DIRTY;
+  }
+}
+
+void tdo_gcseg_dirty(tdo_gcseg_t *seg, char *base, char *limit) {
+  tdo_heap_t *heap = seg->pool->heap;
+  size_t p, q;
+
+  if (seg->leaf)
+    return;
+  gcseg_pages(&p, &q, seg, base, limit);
+  memset(heap->summary + p, TDO_DIRTY, q - p);
+  if (heap->shielded)
+    tdo_shield_lower(&heap->shield, p, q, TDO_BAR_WRITE);
+}

@@ -1,0 +1,93 @@
+/* Testudo: collected segments: colour, generation, and what is known of each
+   of their pages.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Colours, for the one collection that may be in progress. White: condemned,
+   not yet reached as a whole; single objects in it may be known to survive.
+   Grey: holds an object that survives and has not been scanned; a page with a
+   grey object is read-barred, so that the mutator never sees a reference to a
+   white object's old place. Black: neither.
+
+   The summary, one byte a page of a scanned segment: bit 7 (TDO_DIRTY) says
+   that the mutator may write the page, or did; bits 0-6 are the bits of the
+   generations (tdo_gen_t.bit) that references in a clean page lead to.
+
+   Invariants:
+   .summary  a page without TDO_DIRTY is write-barred (or its writes are
+             tracked), and its bits cover every reference in it.
+   .grey     a grey segment is in the trace's grey ring of its rank, and, if
+             scanned, its pages with grey objects are read-barred.
+   .filled   whole objects lie back to back in [seg.base, filled) (moving
+             classes); nothing is read beyond. */
+#ifndef TDO_TRACE_GCSEG_H
+#define TDO_TRACE_GCSEG_H
+
+#include "arena/segment.h"
+#include "trace/gen.h"
+#include "trace/pool.h"
+
+#define TDO_DIRTY ((uint8_t)0x80)
+
+struct tdo_gcseg {
+  tdo_seg_t seg; /* first; seg.automatic is true */
+  tdo_pool_t *pool;
+  tdo_gen_t *gen;
+  tdo_ring_t gen_ring;  /* in gen->segs or gen->white */
+  tdo_ring_t grey_ring; /* in heap->trace.grey[rank] */
+  tdo_ap_t *ap;         /* whose buffer lies here, or null */
+  char *filled;         /* see .filled; stale while AP is attached */
+  mps_rank_t rank;      /* of the references in it */
+  bool leaf;            /* never scanned, never protected */
+  bool white, grey;
+  bool barred;          /* read bar raised on the whole segment */
+  size_t descriptor;    /* bytes of the class's descriptor */
+};
+
+/* A new black segment of at least SIZE bytes in GEN for POOL, its pages dirty
+   (clean for a leaf); DESCRIPTOR is the size of the class's structure, which
+   begins with a tdo_gcseg_t and is zeroed beyond it. Counts in pool->total
+   and gen->size. Results as tdo_space_alloc. */
+mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
+                          tdo_gen_t *gen, size_t descriptor, size_t size,
+                          bool leaf);
+void tdo_gcseg_free(tdo_gcseg_t *seg);
+/* Give whole grains at one end back. */
+void tdo_gcseg_shrink(tdo_gcseg_t *seg, char *base, char *limit);
+/* Move a surviving segment (white or not) into GEN, in place. */
+void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen);
+
+/* Colour. Greying puts the read bar up on the whole segment. */
+void tdo_gcseg_set_grey(tdo_gcseg_t *seg);
+void tdo_gcseg_set_black(tdo_gcseg_t *seg);
+void tdo_gcseg_set_white(tdo_gcseg_t *seg);
+/* White no more: it survived in place and is black. */
+void tdo_gcseg_clear_white(tdo_gcseg_t *seg);
+
+/* The collector's access to whole pages around [BASE, LIMIT). */
+void tdo_gcseg_expose(tdo_gcseg_t *seg, char *base, char *limit);
+void tdo_gcseg_cover(tdo_gcseg_t *seg, char *base, char *limit);
+
+/* Note in the summary that references in [BASE, LIMIT) lead to SEEN. */
+void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
+                    unsigned seen);
+/* Everything in the pages around [BASE, LIMIT) is scanned and noted, and the
+   mutator was held off: ask for the write bar. Where it is not granted the
+   pages are dirty. */
+void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit);
+/* The mutator may write [BASE, LIMIT) from now on: dirty and open. */
+void tdo_gcseg_dirty(tdo_gcseg_t *seg, char *base, char *limit);
+
+/* End of the committed objects, AP or not. */
+static inline char *tdo_gcseg_filled(const tdo_gcseg_t *seg) {
+  return seg->ap != NULL && !seg->ap->trapped ? (char *)seg->ap->pub.init
+                                              : seg->filled;
+}
+
+/* The collected segment that holds P, or null. */
+static inline tdo_gcseg_t *tdo_gcseg_of(const tdo_space_t *sp,
+                                        const void *p) {
+  tdo_seg_t *seg = tdo_seg_of(sp, p);
+  return seg != NULL && seg->automatic ? (tdo_gcseg_t *)(void *)seg : NULL;
+}
+
+#endif /* TDO_TRACE_GCSEG_H */

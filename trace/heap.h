@@ -1,0 +1,128 @@
+/* Testudo: an arena as its client knows it: the address space, the shield,
+   and everything that lives behind one lock.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_TRACE_HEAP_H
+#define TDO_TRACE_HEAP_H
+
+#include "arena/control.h"
+#include "code/lock.h"
+#include "code/settings.h"
+#include "shield/shield.h"
+#include "trace/ld.h"
+#include "trace/message.h"
+#include "trace/finalize.h"
+#include "trace/root.h"
+#include "trace/thread.h"
+#include "trace/trace.h"
+
+typedef struct mps_arena_s tdo_heap_t;
+
+typedef enum tdo_clamp { TDO_UNCLAMPED, TDO_CLAMPED, TDO_PARKED } tdo_clamp_t;
+
+typedef struct tdo_heap_stats {
+  size_t collections, full_collections;
+  uint64_t collect_ns, pause_longest_ns;
+  size_t pauses;
+  uint64_t stopped_ns;
+} tdo_heap_stats_t;
+
+/* What creation may set. */
+typedef struct tdo_heap_options {
+  size_t size, grain, commit_limit;
+  double spare, pause_time;
+  tdo_shield_settings_t shield;
+  mps_arena_extended_t extended;
+  mps_arena_contracted_t contracted;
+} tdo_heap_options_t;
+
+struct mps_arena_s {
+  tdo_sig_t sig;
+  mps_arena_class_t klass;
+  tdo_ring_t heaps_ring; /* of all arenas of the process */
+  tdo_lock_t lock;
+  tdo_space_t space;
+  tdo_shield_t shield;
+  bool shielded;         /* false: client memory, never protected */
+  tdo_control_t control;
+  uint8_t *summary;      /* a page; see trace/gcseg.h */
+  unsigned page_shift;
+  size_t page_limit;     /* pages ever in use lie below */
+  tdo_ring_t pools, formats, chains, roots, threads;
+  tdo_chain_t *default_chain;
+  unsigned char bits_taken; /* generation bits in use */
+  tdo_gen_t top;
+  tdo_trace_t trace;
+  tdo_clamp_t clamp;
+  tdo_context_t *context; /* of the interface function in progress */
+  tdo_stop_thread_t **stopped; /* threads stopped in this session */
+  size_t stopped_count, stopped_max, thread_count;
+  bool is_stopped;
+  tdo_ld_history_t ld;
+  tdo_messages_t messages;
+  tdo_finals_t finals;
+  double pause_time;
+  mps_arena_extended_t extended;
+  mps_arena_contracted_t contracted;
+  /* Policy (policy.c). */
+  double allocated;      /* bytes handed to the mutator in automatic pools */
+  double survivors;      /* bytes alive after the last full collection */
+  double debt;           /* bytes of scanning owed by a collection */
+  bool full_wanted;      /* "collect all" ramp ended */
+  bool bars_lost;        /* a read bar was refused: finish at once */
+  size_t quantum;        /* bytes scanned for each barrier hit */
+  unsigned stress, stress_count;
+  bool check_heap;
+  tdo_heap_stats_t stats;
+};
+
+#define TDO_HEAP_SIG ((tdo_sig_t)0x519A4EA0) /* AREA(na) */
+
+/* Make an arena over system memory. */
+mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
+                          const tdo_heap_options_t *options);
+void tdo_heap_destroy(tdo_heap_t *heap);
+bool tdo_heap_check(const tdo_heap_t *heap);
+
+/* Take the arena's lock, and give it back after flushing the shield and
+   letting threads go. */
+void tdo_heap_enter(tdo_heap_t *heap);
+void tdo_heap_leave(tdo_heap_t *heap);
+
+/* Read and write a word of the client's that may be in protected memory. */
+mps_addr_t tdo_heap_peek(tdo_heap_t *heap, mps_addr_t *p);
+void tdo_heap_poke(tdo_heap_t *heap, mps_addr_t *p, mps_addr_t value);
+
+/* Whole pages around [BASE, LIMIT). */
+static inline size_t tdo_heap_page(const tdo_heap_t *heap, const char *p) {
+  return (size_t)(p - heap->space.base) >> heap->page_shift;
+}
+
+static inline size_t tdo_heap_page_up(const tdo_heap_t *heap,
+                                      const char *p) {
+  return ((size_t)(p - heap->space.base) +
+          ((size_t)1 << heap->page_shift) - 1) >>
+         heap->page_shift;
+}
+
+static inline char *tdo_heap_page_addr(const tdo_heap_t *heap, size_t page) {
+  return heap->space.base + (page << heap->page_shift);
+}
+
+/* Policy. Poll: the allocator gives the collector a chance, having allocated
+   BYTES. Step: work for at most SECONDS. */
+void tdo_policy_poll(tdo_heap_t *heap, size_t bytes);
+bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
+/* Memory ran out: collect everything now, if the client allows. True if it
+   was worth trying again. */
+bool tdo_policy_emergency(tdo_heap_t *heap);
+/* Start a full collection; run one to its end. False: nothing to condemn. */
+bool tdo_policy_start_full(tdo_heap_t *heap, const char *why);
+bool tdo_policy_collect(tdo_heap_t *heap, const char *why);
+/* After a collection: capacities, spare memory held for the nursery. */
+void tdo_policy_collected(tdo_heap_t *heap);
+
+/* A check of the whole heap from outside the collector: every object
+   reachable, every summary right. For debug runs (sanity.c). */
+void tdo_heap_sanity(tdo_heap_t *heap, const char *when);
+
+#endif /* TDO_TRACE_HEAP_H */

@@ -1,0 +1,54 @@
+/* Testudo: messages to the client (interface, sections 2.19-2.21).
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_TRACE_MESSAGE_H
+#define TDO_TRACE_MESSAGE_H
+
+#include "code/base.h"
+#include "code/ring.h"
+
+typedef struct mps_message_s tdo_message_t;
+
+enum {
+  TDO_MESSAGE_FINALIZATION,
+  TDO_MESSAGE_GC,
+  TDO_MESSAGE_GC_START,
+  TDO_MESSAGE_TYPES
+};
+
+struct mps_message_s {
+  tdo_sig_t sig;
+  mps_message_type_t type;
+  tdo_ring_t ring;     /* in the queue, or among the retrieved */
+  bool queued;
+  mps_clock_t clock;
+  mps_addr_t ref;      /* finalization: the object, kept alive */
+  size_t live, condemned, not_condemned;
+  const char *why;
+};
+
+#define TDO_MESSAGE_SIG ((tdo_sig_t)0x519E55A6) /* MESSAGE */
+
+typedef struct tdo_messages {
+  bool enabled[TDO_MESSAGE_TYPES];
+  tdo_ring_t queue, retrieved;
+  /* Secured before they are needed; null: none to be had. */
+  tdo_message_t *start, *end;
+} tdo_messages_t;
+
+void tdo_messages_init(tdo_messages_t *m);
+void tdo_messages_finish(mps_arena_t heap);
+/* Secure the two messages of a collection, if their types are enabled; false
+   if there is no memory for both (then neither will be posted). */
+bool tdo_messages_secure(mps_arena_t heap);
+mps_res_t tdo_message_alloc(tdo_message_t **message_o, mps_arena_t heap,
+                            mps_message_type_t type);
+void tdo_message_free(mps_arena_t heap, tdo_message_t *message);
+/* Queue MESSAGE, or free it if its type is disabled. */
+void tdo_message_post(mps_arena_t heap, tdo_message_t *message);
+void tdo_message_enable(mps_arena_t heap, mps_message_type_t type, bool on);
+/* The first message (of TYPE); null if none. Get takes it from the queue. */
+tdo_message_t *tdo_message_first(mps_arena_t heap);
+tdo_message_t *tdo_message_get(mps_arena_t heap, mps_message_type_t type);
+void tdo_message_discard(mps_arena_t heap, tdo_message_t *message);
+
+#endif /* TDO_TRACE_MESSAGE_H */

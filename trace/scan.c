@@ -1,0 +1,118 @@
+/* Testudo: scanning: the state behind mps_ss_t, and what fixing does.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "trace/heap.h"
+
+void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
+  memset(scan, 0, sizeof *scan);
+  scan->ss._base = (mps_word_t)heap->space.base;
+  scan->ss._size = heap->space.size;
+  scan->ss._zones = heap->space.zone_byte;
+  scan->ss._shift = heap->space.zone_shift;
+  scan->heap = heap;
+  scan->rank = rank;
+  scan->fix = tdo_trace_fix;
+}
+
+mps_res_t _mps_fix2(mps_ss_t ss, mps_addr_t *ref_io) {
+  tdo_scan_t *scan = tdo_scan_of(ss);
+
+  return scan->fix(scan, ref_io);
+}
+
+mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
+  mps_ss_t ss = &scan->ss;
+  mps_res_t res = MPS_RES_OK;
+
+  MPS_SCAN_BEGIN(ss) {
+    if (MPS_FIX1(ss, *ref_io))
+      res = MPS_FIX2(ss, ref_io);
+  }
+  MPS_SCAN_END(ss);
+  return res;
+}
+
+mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
+                             char *limit) {
+  size_t header = pool->format->header;
+
+  if (base >= limit)
+    return MPS_RES_OK;
+  scan->bytes += (size_t)(limit - base);
+  return pool->format->scan(&scan->ss, base + header, limit + header);
+}
+
+void tdo_scan_ambiguous(tdo_scan_t *scan, void *base, void *limit) {
+  mps_scan_tag_s tag = {sizeof(mps_word_t) - 1, 0};
+
+  (void)mps_scan_area_tagged(&scan->ss, base, limit, &tag);
+}
+
+/* The area scanners. Words are read once: a root may change at any time. */
+mps_res_t mps_scan_area(mps_ss_t ss, void *base, void *limit,
+                        void *closure) {
+  mps_word_t *p = base, *end = limit;
+
+  (void)closure;
+  MPS_SCAN_BEGIN(ss) {
+    for (; p < end; ++p) {
+      mps_word_t w = *(volatile mps_word_t *)p;
+      if (MPS_FIX1(ss, w)) {
+        mps_addr_t ref = (mps_addr_t)w;
+        mps_res_t res = MPS_FIX2(ss, &ref);
+        if (res != MPS_RES_OK)
+          return res;
+        if ((mps_word_t)ref != w)
+          *p = (mps_word_t)ref;
+      }
+    }
+  }
+  MPS_SCAN_END(ss);
+  return MPS_RES_OK;
+}
+
+/* Fix the words of [P, END) whose MASK bits are PATTERN (or zero, if ZERO);
+   with ANY, all words. The tag is taken off for fixing and put back. */
+static inline mps_res_t scan_tagged(mps_ss_t ss, mps_word_t *p,
+                                    mps_word_t *end, mps_word_t mask,
+                                    mps_word_t pattern, bool zero, bool any) {
+  MPS_SCAN_BEGIN(ss) {
+    for (; p < end; ++p) {
+      mps_word_t w = *(volatile mps_word_t *)p;
+      mps_word_t tag = w & mask;
+      if ((any || tag == pattern || (zero && tag == 0)) &&
+          MPS_FIX1(ss, w ^ tag)) {
+        mps_addr_t ref = (mps_addr_t)(w ^ tag);
+        mps_res_t res = MPS_FIX2(ss, &ref);
+        if (res != MPS_RES_OK)
+          return res;
+        if (((mps_word_t)ref | tag) != w)
+          *p = (mps_word_t)ref | tag;
+      }
+    }
+  }
+  MPS_SCAN_END(ss);
+  return MPS_RES_OK;
+}
+
+mps_res_t mps_scan_area_masked(mps_ss_t ss, void *base, void *limit,
+                               void *closure) {
+  const mps_scan_tag_s *t = closure;
+
+  return scan_tagged(ss, base, limit, t->mask, 0, false, true);
+}
+
+mps_res_t mps_scan_area_tagged(mps_ss_t ss, void *base, void *limit,
+                               void *closure) {
+  const mps_scan_tag_s *t = closure;
+
+  return scan_tagged(ss, base, limit, t->mask, t->pattern, false, false);
+}
+
+mps_res_t mps_scan_area_tagged_or_zero(mps_ss_t ss, void *base, void *limit,
+                                       void *closure) {
+  const mps_scan_tag_s *t = closure;
+
+  return scan_tagged(ss, base, limit, t->mask, t->pattern, true, false);
+}

@@ -1,0 +1,43 @@
+/* Testudo: scanning: the state behind mps_ss_t, and what fixing does.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_TRACE_SCAN_H
+#define TDO_TRACE_SCAN_H
+
+#include "trace/gcseg.h"
+
+/* Ranks, in the order in which their references are traced. */
+enum {
+  TDO_RANK_AMBIG = 0,
+  TDO_RANK_EXACT = 1,
+  TDO_RANK_FINAL = 2, /* registrations for finalization; not for clients */
+  TDO_RANK_WEAK = 3,
+  TDO_RANKS = 4
+};
+
+struct tdo_scan {
+  mps_ss_s ss; /* first: the client's inline part */
+  mps_arena_t heap;
+  mps_rank_t rank;
+  /* What MPS_FIX2 does: tracing, walking roots, transforming. */
+  mps_res_t (*fix)(tdo_scan_t *scan, mps_addr_t *ref_io);
+  void *closure;  /* of `fix` */
+  size_t bytes;   /* scanned so far */
+};
+
+static inline tdo_scan_t *tdo_scan_of(mps_ss_t ss) {
+  return (tdo_scan_t *)(void *)ss;
+}
+
+/* A scan for the collection in progress. */
+void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank);
+
+/* Scan formatted objects [BASE, LIMIT) (bases) with the pool's format. */
+mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
+                             char *limit);
+/* Fix each aligned word of [BASE, LIMIT) whose low bits are zero, as an
+   ambiguous reference. */
+void tdo_scan_ambiguous(tdo_scan_t *scan, void *base, void *limit);
+/* Fix one reference. */
+mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io);
+
+#endif /* TDO_TRACE_SCAN_H */

@@ -1,0 +1,64 @@
+/* Testudo: the collection in progress: condemn, flip, scan in slices behind
+   the read barrier, finalize, splat weak references, reclaim.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Invariants:
+   .strong   while a collection is in progress the mutator holds no reference
+             to a white object, and can load none: it lies in registers,
+             roots and black or open pages only.
+   .one      at most one collection is in progress. */
+#ifndef TDO_TRACE_TRACE_H
+#define TDO_TRACE_TRACE_H
+
+#include "trace/scan.h"
+
+typedef enum tdo_trace_state {
+  TDO_TRACE_IDLE,
+  TDO_TRACE_CONDEMNED, /* within start only */
+  TDO_TRACE_FLIPPED,   /* grey work left */
+  TDO_TRACE_RECLAIM    /* nothing grey; reclaiming segments */
+} tdo_trace_state_t;
+
+typedef struct tdo_trace {
+  tdo_trace_state_t state;
+  bool full;         /* every generation is condemned */
+  bool emergency;    /* memory ran out: preserve in place */
+  bool move_all;     /* large objects move too (explicit collection) */
+  bool finalized;    /* the finalization pass is over */
+  unsigned bits;     /* of the condemned generations */
+  tdo_ring_t grey[TDO_RANKS];
+  tdo_ring_t gens;   /* unused head kept for checks */
+  size_t condemned;  /* bytes of white segments at the start */
+  size_t survived;   /* bytes preserved so far */
+  size_t left;       /* bytes in generations not condemned */
+  size_t scanned;    /* bytes scanned so far */
+  uint64_t started;  /* ns */
+  const char *why;
+} tdo_trace_t;
+
+void tdo_trace_init(tdo_trace_t *trace);
+
+/* Start a collection of every generation (CHAIN null) or of generations
+   0..LAST of CHAIN. False if nothing could be condemned. On return the flip
+   is done and work may be left. WHY is a static English text. */
+bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
+                     const char *why);
+/* Work for about BYTES scanned, and until DEADLINE (ns; 0: none). True if the
+   collection is over (or none was in progress). */
+bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline);
+/* Work until it is over. */
+void tdo_trace_finish(mps_arena_t heap);
+
+static inline bool tdo_trace_busy(const tdo_trace_t *trace) {
+  return trace->state != TDO_TRACE_IDLE;
+}
+
+/* The mutator touched read-barred SEG: make it black now. */
+void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
+
+/* Scan the pages that may refer to condemned generations (remember.c). */
+void tdo_remember_scan(mps_arena_t heap);
+/* The fix method of a trace. */
+mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io);
+
+#endif /* TDO_TRACE_TRACE_H */
