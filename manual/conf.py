@@ -6,7 +6,7 @@ author = "the Testudo authors"
 extensions = []
 root_doc = "index"
 primary_domain = "c"
-highlight_language = "c"
+highlight_language = "none"
 html_theme = "alabaster"
 html_theme_options = {
     "description": "Memory pools and page barriers for language runtimes",
