@@ -1,11 +1,12 @@
-/* Testudo: the shield's protection calls, the mappings that they make, and
-   what to do when the system refuses. SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
+/* Testudo: the shield's share of the mapping limit, and how it is kept: the
+   write bars that cost most mappings are given up.
+   SPDX-License-Identifier: BSD-2-Clause */
 #include "shield/internal.h"
 
-/* A refused call may have changed some of its pages before it failed, so
-   after one the access of its whole range is in doubt. Every path below ends
-   with a successful call over at least that range. */
+/* Pages are judged in pieces of so many: a piece has its edges, and costs one
+   call or a few to open. */
+#define BUDGET_PIECE  ((size_t)512)
+#define BUDGET_BUCKET ((size_t)8) /* edge counts told apart */
 
 size_t tdo_shield_budget(tdo_vm_t *vm, double fraction) {
   size_t limit = vm->mapping_limit(vm);
@@ -15,193 +16,73 @@ size_t tdo_shield_budget(tdo_vm_t *vm, double fraction) {
   return fraction > 0.0 ? (size_t)((double)limit * fraction) : 0;
 }
 
-/* Lanes of eight bytes of the table from PAGE on, at any alignment. */
-static tdo_lanes_t budget_load(const uint8_t *table, size_t page) {
-  tdo_lanes_t v;
-  memcpy(&v, table + page, sizeof v);
-  return v;
+static size_t budget_edges(const tdo_shield_t *sh, size_t piece) {
+  return tdo_shield_edges(sh, tdo_max(piece, 1),
+                          tdo_min(piece + BUDGET_PIECE, sh->used_high));
 }
 
-/* How many pages in [FIRST, LIMIT), FIRST > 0, differ from the one before. */
-static size_t budget_edges(const tdo_shield_t *sh, size_t first,
-                           size_t limit) {
-  size_t edges = 0, page = first;
-  for (; page + TDO_LANES <= limit; page += TDO_LANES) {
-    tdo_lanes_t change =
-        budget_load(sh->actual, page) ^ budget_load(sh->actual, page - 1);
-    if (change != 0) {
-      edges += (size_t)__builtin_popcountll(tdo_lanes_nonzero(change));
+/* The fewest edges that a piece must have to be given up, so that those given
+   up have about EXCESS edges together, or all there are. */
+static size_t budget_threshold(const tdo_shield_t *sh, size_t excess) {
+  size_t buckets[BUDGET_PIECE / BUDGET_BUCKET + 1] = {0};
+  size_t low = tdo_round_down(sh->used_low, BUDGET_PIECE);
+  size_t bucket = BUDGET_PIECE / BUDGET_BUCKET, sum = 0;
+  for (size_t piece = low; piece < sh->used_high; piece += BUDGET_PIECE) {
+    size_t edges = budget_edges(sh, piece);
+    buckets[edges / BUDGET_BUCKET] += edges;
+  }
+  while (bucket > 0 && (sum += buckets[bucket]) < excess) {
+    --bucket;
+  }
+  return tdo_max(bucket * BUDGET_BUCKET, 3); /* opening leaves up to two */
+}
+
+/* May PAGE be opened to save mappings? Not if it hides something, nor if it
+   has no memory. */
+static bool budget_openable(const tdo_shield_t *sh, size_t page) {
+  unsigned state = sh->state[page];
+  return (state & TDO_PAGE_COMMITTED) != 0 && (state & TDO_BAR_READ) == 0;
+}
+
+/* Open what is write-barred in the piece that starts at PIECE. */
+static void budget_open_piece(tdo_shield_t *sh, size_t piece) {
+  size_t end = tdo_min(piece + BUDGET_PIECE, sh->used_high);
+  size_t page = piece;
+  while (page < end) {
+    size_t first = end, limit = page;
+    for (; page < end && budget_openable(sh, page); ++page) {
+      if (sh->actual[page] != TDO_ACCESS_WRITE) {
+        first = tdo_min(first, page);
+        limit = page + 1;
+      }
     }
-  }
-  for (; page < limit; ++page) {
-    edges += sh->actual[page] != sh->actual[page - 1];
-  }
-  return edges;
-}
-
-/* How many pages in [FIRST, LIMIT) do not have ACCESS. */
-static size_t budget_others(const tdo_shield_t *sh, size_t first, size_t limit,
-                            tdo_access_t access) {
-  size_t others = 0, page = first;
-  for (; page + TDO_LANES <= limit; page += TDO_LANES) {
-    tdo_lanes_t change = budget_load(sh->actual, page) ^ tdo_lanes_all(access);
-    if (change != 0) {
-      others += (size_t)__builtin_popcountll(tdo_lanes_nonzero(change));
+    if (first < limit) {
+      tdo_shield_give_up(sh, first, limit);
     }
-  }
-  for (; page < limit; ++page) {
-    others += sh->actual[page] != access;
-  }
-  return others;
-}
-
-size_t tdo_shield_count_mappings(const tdo_shield_t *sh) {
-  return 1 + budget_edges(sh, tdo_max(sh->used_low, 1),
-                          tdo_min(sh->used_high + 1, sh->pages));
-}
-
-size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
-                              tdo_access_t access) {
-  size_t changed = budget_others(sh, first, limit, access);
-  size_t low = tdo_max(first, 1), high = tdo_min(limit + 1, sh->pages);
-  size_t edges;
-  if (changed == 0) {
-    return 0;
-  }
-  edges = budget_edges(sh, low, high);
-  memset(sh->actual + first, (int)access, limit - first);
-  sh->used_low = tdo_min(sh->used_low, first);
-  sh->used_high = tdo_max(sh->used_high, limit);
-  if (first > 0) {
-    sh->stats.mappings += sh->actual[first - 1] != access;
-  }
-  if (limit < sh->pages) {
-    sh->stats.mappings += sh->actual[limit] != access;
-  }
-  sh->stats.mappings -= edges;
-  sh->stats.mappings_most =
-      tdo_max(sh->stats.mappings_most, sh->stats.mappings);
-  return changed;
-}
-
-/* One call to the platform; false if refused. */
-static bool budget_call(tdo_shield_t *sh, size_t first, size_t limit,
-                        tdo_access_t access) {
-  size_t n = limit - first;
-  unsigned bucket = (unsigned)(63 - __builtin_clzll(n));
-  void *base = sh->base + (first << sh->page_shift);
-  TDO_CRITICAL(first < limit && limit <= sh->pages);
-  ++sh->stats.calls;
-  sh->stats.pages += n;
-  ++sh->stats.pages_per_call[tdo_min(bucket, TDO_SHIELD_HISTOGRAM - 1)];
-  if (sh->vm->protect(sh->vm, base, n << sh->page_shift, access) !=
-      MPS_RES_OK) {
-    ++sh->stats.calls_refused;
-    return false;
-  }
-  sh->stats.pages_changed += tdo_shield_note_access(sh, first, limit, access);
-  return true;
-}
-
-/* Is a closed-off page in [FIRST, LIMIT)? Opening it uncovers to mutators
-   what they must not see before the collector has had its turn. */
-static bool budget_hides(const tdo_shield_t *sh, size_t first, size_t limit) {
-  for (size_t page = first; page < limit; ++page) {
-    if ((sh->state[page] & TDO_BAR_READ) != 0 && sh->depth[page] == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* Give up the bars of the pages in [FIRST, LIMIT) that are not exposed. */
-static void budget_drop(tdo_shield_t *sh, size_t first, size_t limit) {
-  size_t page = first;
-  while (page < limit) {
-    tdo_bar_t bars = sh->state[page] & TDO_PAGE_BARS;
-    size_t start = page;
-    if (bars == 0 || sh->depth[page] != 0) {
-      ++page;
-      continue;
-    }
-    while (page < limit && (sh->state[page] & TDO_PAGE_BARS) == bars &&
-           sh->depth[page] == 0) {
-      sh->state[page] &= (uint8_t)~TDO_PAGE_BARS;
+    while (page < end && !budget_openable(sh, page)) {
       ++page;
     }
-    sh->stats.bars_lost += page - start;
-    if (sh->hooks.lost != NULL) {
-      sh->hooks.lost(sh->hooks.closure, start, page, bars);
-    }
   }
 }
 
-/* Extend [*FIRST_IO, *LIMIT_IO) over RUNS more runs of equal actual access on
-   each side; by the rest of its outermost runs if RUNS is 0. */
-static void budget_extend(const tdo_shield_t *sh, size_t *first_io,
-                          size_t *limit_io, size_t runs) {
-  size_t first = *first_io, limit = *limit_io;
-  for (size_t i = 0; i < (runs == 0 ? 1 : runs); ++i) {
-    size_t in = runs == 0 ? first : first - 1;
-    size_t out = runs == 0 ? limit - 1 : limit;
-    while (first > sh->used_low && sh->actual[first - 1] == sh->actual[in]) {
-      --first;
+/* Each time a quarter of the budget is freed, so that the linear search is
+   paid for by the calls that used it up; if so much cannot be freed, because
+   of read bars, the next attempt waits until it is worth it. */
+void tdo_shield_economize(tdo_shield_t *sh) {
+  size_t budget = sh->budget_mappings;
+  size_t target = budget - budget / 4;
+  if (sh->stats.mappings > sh->economize_at) {
+    size_t low = tdo_round_down(sh->used_low, BUDGET_PIECE);
+    size_t threshold = budget_threshold(sh, sh->stats.mappings - target);
+    for (size_t piece = low;
+         piece < sh->used_high && sh->stats.mappings > target;
+         piece += BUDGET_PIECE) {
+      if (budget_edges(sh, piece) >= threshold) {
+        budget_open_piece(sh, piece);
+      }
     }
-    while (limit < sh->used_high && sh->actual[limit] == sh->actual[out]) {
-      ++limit;
-    }
-  }
-  *first_io = first;
-  *limit_io = limit;
-}
-
-/* Open [FIRST, LIMIT), wider if refused: a call over whole runs of equal
-   access splits no mapping, and one over several runs merges them. */
-static bool budget_open(tdo_shield_t *sh, size_t first, size_t limit) {
-  size_t low = first, high = limit;
-  if (budget_call(sh, first, limit, TDO_ACCESS_WRITE)) {
-    return true;
-  }
-  for (size_t runs = 0;; runs = runs == 0 ? 1 : 2 * runs) {
-    if (low <= sh->used_low && high >= sh->used_high && runs > 0) {
-      low = 0;
-      high = sh->pages;
-    } else {
-      budget_extend(sh, &low, &high, runs);
-    }
-    if (budget_hides(sh, low, high)) {
-      tdo_shield_stop(sh);
-    }
-    if (budget_call(sh, low, high, TDO_ACCESS_WRITE)) {
-      budget_drop(sh, low, high);
-      tdo_bits_clear_range(sh->differ, low, high);
-      return true;
-    }
-    if (low == 0 && high == sh->pages) {
-      return false;
-    }
-  }
-}
-
-void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
-                           tdo_access_t access) {
-  bool sure = limit - first == 1 && sh->actual[first] == TDO_ACCESS_WRITE;
-  if (access == TDO_ACCESS_WRITE) {
-    sure = false;
-  } else if (budget_call(sh, first, limit, access)) {
-    tdo_bits_clear_range(sh->differ, first, limit);
-    return;
-  } else {
-    if (budget_hides(sh, first, limit)) {
-      tdo_shield_stop(sh);
-    }
-    budget_drop(sh, first, limit);
-  }
-  if (!sure && !budget_open(sh, first, limit)) {
-    TDO_ASSERT(budget_others(sh, first, limit, TDO_ACCESS_WRITE) == 0,
-               "the system lets the pages of an arena be opened");
-  }
-  TDO_LANES_FOR(group, first, limit) {
-    (void)tdo_shield_update(sh, group);
+    sh->economize_at = tdo_max(budget, sh->stats.mappings + budget / 8 + 1);
+  } else if (sh->stats.mappings <= budget) {
+    sh->economize_at = budget;
   }
 }

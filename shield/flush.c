@@ -81,5 +81,6 @@ void tdo_shield_settle_all(tdo_shield_t *sh) {
   sh->queued = 0;
   if (low < high) {
     tdo_shield_settle(sh, low, high);
+    tdo_shield_economize(sh);
   }
 }

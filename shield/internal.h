@@ -85,7 +85,7 @@ void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit);
 /* Act on all differing pages. */
 void tdo_shield_settle_all(tdo_shield_t *sh);
 
-/* budget.c */
+/* access.c */
 
 /* Note that the access of [FIRST, LIMIT) now is ACCESS; keeps .count. Returns
    the number of pages that changed. */
@@ -95,9 +95,20 @@ size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
    if the system refuses. The pages differ no longer. */
 void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
                            tdo_access_t access);
+/* Open [FIRST, LIMIT), giving up the bars of what is not exposed. */
+void tdo_shield_give_up(tdo_shield_t *sh, size_t first, size_t limit);
+/* How many pages in [FIRST, LIMIT), FIRST > 0, allow something else than the
+   one before. */
+size_t tdo_shield_edges(const tdo_shield_t *sh, size_t first, size_t limit);
 /* Number of maximal runs of equal actual access, counted afresh. */
 size_t tdo_shield_count_mappings(const tdo_shield_t *sh);
+
+/* budget.c */
+
 /* The part FRACTION of the platform's mapping limit. */
 size_t tdo_shield_budget(tdo_vm_t *vm, double fraction);
+/* If there are more mappings than the budget has, give up the write bars
+   that cost most of them. Nothing may differ. */
+void tdo_shield_economize(tdo_shield_t *sh);
 
 #endif /* TDO_SHIELD_INTERNAL_H */

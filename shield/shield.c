@@ -37,6 +37,7 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
   sh->depth = sh->actual + n;
   sh->calm = sh->depth + n;
   sh->budget_mappings = tdo_shield_budget(vm, settings->budget);
+  sh->economize_at = sh->budget_mappings;
   sh->stats.mappings = sh->stats.mappings_most = 1;
   sh->sig = TDO_SHIELD_SIG;
   return MPS_RES_OK;

@@ -27,12 +27,18 @@
    Nothing here is fatal: a bar that the system refuses is dropped and
    reported (`lost`); an opening that it refuses because the mapping limit is
    reached is widened until it merges mappings instead of splitting them, and
-   bars dropped that way are reported too.
+   bars dropped that way are reported too. A flush after which there are more
+   mappings than the budget has gives up write bars where they cost most, and
+   reports them. A page that lost its bars counts as hit by a write.
 
    Threads: all calls are made with the arena's lock held. Since a page opened
    to the collector is open to every thread, the `stop` hook is called before
-   the first call that opens a page in a session, and `go` at the end of the
-   session (tdo_shield_leave), after the flush. */
+   the first call that opens a barred page in a session, and `go` at the end
+   of the session (tdo_shield_leave), after the flush. Any request may have to
+   stop the threads, because a refused call may open a read-barred page; so
+   whoever took the lock ends with tdo_shield_leave. Whoever relies on read
+   bars calls tdo_shield_flush, and does for the mutator what the lost bars
+   would have asked for, before tdo_shield_leave. */
 #ifndef TDO_SHIELD_SHIELD_H
 #define TDO_SHIELD_SHIELD_H
 
@@ -55,11 +61,12 @@ typedef unsigned tdo_bar_t; /* a set of: */
 
 typedef struct tdo_shield_settings {
   tdo_shield_mode_t mode;
-  size_t queue_length;   /* ranges queued before an early flush; >= 1 */
-  unsigned defer_fresh;  /* scans without a write before a page that never
-                            had a bar earns one (deferred mode) */
-  unsigned defer_hit;    /* the same for a page whose bar was hit */
-  double budget;         /* fraction of the mapping limit we may use */
+  size_t queue_length;  /* ranges queued before an early flush; >= 1 */
+  unsigned defer_fresh; /* scans without a write before a page that never
+                           had a bar earns one (deferred mode); a number
+                           above 255 is never reached */
+  unsigned defer_hit;   /* the same for a page whose bar was hit or lost */
+  double budget;        /* fraction of the mapping limit we may use */
 } tdo_shield_settings_t;
 
 /* Defaults; chosen by measurement. */
@@ -69,20 +76,21 @@ void tdo_shield_settings_init(tdo_shield_settings_t *settings);
 bool tdo_shield_mode_parse(tdo_shield_mode_t *mode_o, const char *name);
 const char *tdo_shield_mode_name(tdo_shield_mode_t mode);
 
-#define TDO_SHIELD_HISTOGRAM 24 /* bucket i counts values in [2^i, 2^(i+1)) */
+/* Bucket i counts values in [2^i, 2^(i+1)), the last all above. */
+#define TDO_SHIELD_HISTOGRAM 24
 
 typedef struct tdo_shield_stats {
   size_t raises, lowers, exposes, covers; /* requests that named pages */
   size_t flushes_leave, flushes_full, flushes_stop; /* and why */
-  size_t calls;          /* protection calls issued */
+  size_t calls; /* protection calls issued */
   size_t calls_refused;
-  size_t pages;          /* pages in those calls */
-  size_t pages_changed;  /* of them, pages whose access really changed */
+  size_t pages;         /* pages in those calls */
+  size_t pages_changed; /* of them, pages whose access really changed */
   size_t pages_per_call[TDO_SHIELD_HISTOGRAM];
   size_t hits_read, hits_write, hits_stale; /* barrier hits; stale: the page
                             was already open (another thread was faster) */
-  size_t bars_lost;      /* pages whose bar was refused or given up */
-  size_t bars_declined;  /* write bars not granted: not earned, or budget */
+  size_t bars_lost;     /* pages whose bars were refused or given up */
+  size_t bars_declined; /* write bars not granted: not earned, or budget */
   size_t mappings, mappings_most;
 } tdo_shield_stats_t;
 
@@ -100,8 +108,8 @@ typedef struct tdo_shield tdo_shield_t;
 struct tdo_shield {
   tdo_sig_t sig;
   tdo_vm_t *vm;
-  char *base;      /* of the window */
-  size_t pages;    /* in the window */
+  char *base;   /* of the window */
+  size_t pages; /* in the window */
   unsigned page_shift;
   tdo_shield_settings_t settings;
   tdo_shield_hooks_t hooks;
@@ -109,13 +117,14 @@ struct tdo_shield {
      exposures, `calm` = scans survived without a write (deferral). */
   uint8_t *state, *actual, *depth, *calm;
   tdo_bits_t *differ;
-  void *tables;    /* the one reservation behind all of them */
+  void *tables; /* the one reservation behind all of them */
   size_t tables_size;
   size_t differ_low, differ_high; /* differing pages lie in [low, high) */
   size_t used_low, used_high; /* pages ever accessible lie in [low, high) */
-  size_t queued;   /* ranges since the last flush */
+  size_t queued;              /* ranges since the last flush */
   size_t budget_mappings;
-  bool stopped;    /* `stop` called in this session */
+  size_t economize_at; /* number of mappings that make bars be given up */
+  bool stopped;        /* `stop` called in this session */
   tdo_shield_stats_t stats;
 };
 

@@ -1,0 +1,206 @@
+/* Testudo: the shield's protection calls, the mappings that they make, and
+   what to do when the system refuses. SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "shield/internal.h"
+
+/* A refused call may have changed some of its pages before it failed, so
+   after one the access of its whole range is in doubt. Every path below ends
+   with a successful call over at least that range. */
+
+/* Lanes of eight bytes of the table from PAGE on, at any alignment. */
+static tdo_lanes_t access_load(const uint8_t *table, size_t page) {
+  tdo_lanes_t v;
+  memcpy(&v, table + page, sizeof v);
+  return v;
+}
+
+size_t tdo_shield_edges(const tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t edges = 0, page = first;
+  for (; page + TDO_LANES <= limit; page += TDO_LANES) {
+    tdo_lanes_t change =
+        access_load(sh->actual, page) ^ access_load(sh->actual, page - 1);
+    if (change != 0) {
+      edges += (size_t)__builtin_popcountll(tdo_lanes_nonzero(change));
+    }
+  }
+  for (; page < limit; ++page) {
+    edges += sh->actual[page] != sh->actual[page - 1];
+  }
+  return edges;
+}
+
+/* How many pages in [FIRST, LIMIT) do not have ACCESS. */
+static size_t access_others(const tdo_shield_t *sh, size_t first, size_t limit,
+                            tdo_access_t access) {
+  size_t others = 0, page = first;
+  for (; page + TDO_LANES <= limit; page += TDO_LANES) {
+    tdo_lanes_t change = access_load(sh->actual, page) ^ tdo_lanes_all(access);
+    if (change != 0) {
+      others += (size_t)__builtin_popcountll(tdo_lanes_nonzero(change));
+    }
+  }
+  for (; page < limit; ++page) {
+    others += sh->actual[page] != access;
+  }
+  return others;
+}
+
+size_t tdo_shield_count_mappings(const tdo_shield_t *sh) {
+  return 1 + tdo_shield_edges(sh, tdo_max(sh->used_low, 1),
+                              tdo_min(sh->used_high + 1, sh->pages));
+}
+
+size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
+                              tdo_access_t access) {
+  size_t changed = access_others(sh, first, limit, access);
+  size_t low = tdo_max(first, 1), high = tdo_min(limit + 1, sh->pages);
+  size_t edges;
+  if (changed == 0) {
+    return 0;
+  }
+  edges = tdo_shield_edges(sh, low, high);
+  memset(sh->actual + first, (int)access, limit - first);
+  sh->used_low = tdo_min(sh->used_low, first);
+  sh->used_high = tdo_max(sh->used_high, limit);
+  if (first > 0) {
+    sh->stats.mappings += sh->actual[first - 1] != access;
+  }
+  if (limit < sh->pages) {
+    sh->stats.mappings += sh->actual[limit] != access;
+  }
+  sh->stats.mappings -= edges;
+  sh->stats.mappings_most =
+      tdo_max(sh->stats.mappings_most, sh->stats.mappings);
+  return changed;
+}
+
+/* One call to the platform; false if refused. */
+static bool access_call(tdo_shield_t *sh, size_t first, size_t limit,
+                        tdo_access_t access) {
+  size_t n = limit - first;
+  unsigned bucket = (unsigned)(63 - __builtin_clzll(n));
+  void *base = sh->base + (first << sh->page_shift);
+  TDO_CRITICAL(first < limit && limit <= sh->pages);
+  ++sh->stats.calls;
+  sh->stats.pages += n;
+  ++sh->stats.pages_per_call[tdo_min(bucket, TDO_SHIELD_HISTOGRAM - 1)];
+  if (sh->vm->protect(sh->vm, base, n << sh->page_shift, access) !=
+      MPS_RES_OK) {
+    ++sh->stats.calls_refused;
+    return false;
+  }
+  sh->stats.pages_changed += tdo_shield_note_access(sh, first, limit, access);
+  return true;
+}
+
+/* Is a closed-off page in [FIRST, LIMIT)? Opening it uncovers to mutators
+   what they must not see before the collector has had its turn. */
+static bool access_hides(const tdo_shield_t *sh, size_t first, size_t limit) {
+  for (size_t page = first; page < limit; ++page) {
+    if ((sh->state[page] & TDO_BAR_READ) != 0 && sh->depth[page] == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Give up the bars of the pages in [FIRST, LIMIT) that are not exposed. */
+static void access_drop(tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t page = first;
+  while (page < limit) {
+    tdo_bar_t bars = sh->state[page] & TDO_PAGE_BARS;
+    size_t start = page;
+    if (bars == 0 || sh->depth[page] != 0) {
+      ++page;
+      continue;
+    }
+    while (page < limit && (sh->state[page] & TDO_PAGE_BARS) == bars &&
+           sh->depth[page] == 0) {
+      /* As if written: the same bars would only be lost again. */
+      sh->state[page] = TDO_PAGE_COMMITTED | TDO_PAGE_ADOPTED | TDO_PAGE_HIT;
+      sh->calm[page] = 0;
+      ++page;
+    }
+    sh->stats.bars_lost += page - start;
+    if (sh->hooks.lost != NULL) {
+      sh->hooks.lost(sh->hooks.closure, start, page, bars);
+    }
+  }
+}
+
+/* Extend [*FIRST_IO, *LIMIT_IO) over RUNS more runs of equal actual access on
+   each side; by the rest of its outermost runs if RUNS is 0. */
+static void access_extend(const tdo_shield_t *sh, size_t *first_io,
+                          size_t *limit_io, size_t runs) {
+  size_t first = *first_io, limit = *limit_io;
+  for (size_t i = 0; i < (runs == 0 ? 1 : runs); ++i) {
+    size_t in = runs == 0 ? first : first - 1;
+    size_t out = runs == 0 ? limit - 1 : limit;
+    while (first > sh->used_low && sh->actual[first - 1] == sh->actual[in]) {
+      --first;
+    }
+    while (limit < sh->used_high && sh->actual[limit] == sh->actual[out]) {
+      ++limit;
+    }
+  }
+  *first_io = first;
+  *limit_io = limit;
+}
+
+/* Open [FIRST, LIMIT), wider if refused: a call over whole runs of equal
+   access splits no mapping, and one over several runs merges them. */
+static bool access_open(tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t low = first, high = limit;
+  if (access_call(sh, first, limit, TDO_ACCESS_WRITE)) {
+    return true;
+  }
+  for (size_t runs = 0;; runs = runs == 0 ? 1 : 2 * runs) {
+    if (low <= sh->used_low && high >= sh->used_high && runs > 0) {
+      low = 0;
+      high = sh->pages;
+    } else {
+      access_extend(sh, &low, &high, runs);
+    }
+    if (access_hides(sh, low, high)) {
+      tdo_shield_stop(sh);
+    }
+    if (access_call(sh, low, high, TDO_ACCESS_WRITE)) {
+      access_drop(sh, low, high);
+      tdo_bits_clear_range(sh->differ, low, high);
+      return true;
+    }
+    if (low == 0 && high == sh->pages) {
+      return false;
+    }
+  }
+}
+
+/* Open [FIRST, LIMIT), whose bars were dropped, by all means. */
+static void access_must_open(tdo_shield_t *sh, size_t first, size_t limit) {
+  if (!access_open(sh, first, limit)) {
+    TDO_ASSERT(access_others(sh, first, limit, TDO_ACCESS_WRITE) == 0,
+               "the system lets the pages of an arena be opened");
+  }
+  TDO_LANES_FOR(group, first, limit) {
+    (void)tdo_shield_update(sh, group);
+  }
+}
+
+void tdo_shield_give_up(tdo_shield_t *sh, size_t first, size_t limit) {
+  if (access_hides(sh, first, limit)) {
+    tdo_shield_stop(sh);
+  }
+  access_drop(sh, first, limit);
+  access_must_open(sh, first, limit);
+}
+
+void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
+                           tdo_access_t access) {
+  if (access == TDO_ACCESS_WRITE) {
+    access_must_open(sh, first, limit);
+  } else if (access_call(sh, first, limit, access)) {
+    tdo_bits_clear_range(sh->differ, first, limit);
+  } else {
+    tdo_shield_give_up(sh, first, limit);
+  }
+}
