@@ -16,12 +16,13 @@ typedef enum tdo_fault_kind {
    True: resolved, restart the instruction. False: not ours. */
 typedef bool (*tdo_fault_handler_t)(void *addr, tdo_fault_kind_t kind);
 
-/* Install the process's SIGSEGV handler (SA_SIGINFO | SA_RESTART |
-   SA_ONSTACK) with HANDLER behind it; the first call does it, later ones
-   change nothing. Faults that HANDLER refuses go to the disposition found at
-   installation, its flags honoured (mask, SA_NODEFER, SA_RESETHAND,
-   SA_SIGINFO); a default disposition ends the process with SIGSEGV. errno is
-   preserved. MPS_RES_FAIL if the system refuses. Thread-safe. */
+/* Install the process's SIGSEGV handler (SA_SIGINFO | SA_RESTART | SA_ONSTACK
+   | SA_NODEFER, nothing blocked) with HANDLER behind it; the first call does
+   it, later ones change nothing. Faults that HANDLER refuses go to the
+   disposition found at installation, its flags honoured (mask, SA_NODEFER,
+   SA_RESETHAND, SA_SIGINFO); a default disposition ends the process with
+   SIGSEGV. errno is preserved. MPS_RES_FAIL if the system refuses.
+   Thread-safe. */
 mps_res_t tdo_fault_install(tdo_fault_handler_t handler);
 
 /* Offer a fault that another handler received (interface, 11.13): arguments

@@ -1,0 +1,419 @@
+/* Testudo: stopping threads on Linux. SPDX-License-Identifier: BSD-2-Clause */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "code/platform.h"
+#include "code/stop.h"
+
+#if TDO_PF_LINUX && TDO_THREADS
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "code/check.h"
+#include "code/context_linux.h"
+#include "code/lock.h"
+#include "code/ring.h"
+#include "code/vm.h"
+
+#ifndef CONFIG_PTHREADEXT_SIGSUSPEND
+#define CONFIG_PTHREADEXT_SIGSUSPEND SIGXCPU
+#endif
+#ifndef CONFIG_PTHREADEXT_SIGRESUME
+#define CONFIG_PTHREADEXT_SIGRESUME SIGXFSZ
+#endif
+
+#define STOP_SIG ((tdo_sig_t)0x57095703)
+
+/* The life of a stop, one word for each thread (PARK):
+
+     RUNS --stop--> WANTED --handler--> PARKED --resume--> FREED
+       ^                                  ^                  |
+       |                                  +------stop--------+
+       +------------------handler, on its way out------------+
+
+   A thread that is FREED but has not woken yet has not run since: it is
+   stopped again by one store, and nobody ever waits for it to wake. CONTEXT
+   is valid from PARKED until RUNS. */
+enum { STOP_RUNS, STOP_WANTED, STOP_PARKED, STOP_FREED };
+
+struct tdo_stop_thread {
+  tdo_sig_t sig;
+  atomic_bool alive;
+  atomic_uint park;
+  pid_t tid;
+  unsigned evasions;   /* see stop_evades; the thread's own */
+  size_t references;   /* registrations; under the right */
+  const void *context; /* ucontext_t of the interrupted code */
+  tdo_ring_t link;     /* in stop_used or stop_free; under the right */
+};
+
+enum { STOP_FIRST = 64 };
+
+static tdo_stop_thread_t stop_first[STOP_FIRST];
+static tdo_ring_t stop_used = {&stop_used, &stop_used};
+static tdo_ring_t stop_free = {&stop_free, &stop_free};
+
+/* The right to stop threads and to change the records. A thread that waits
+   for it can itself be stopped. */
+static tdo_lock_t stop_right = {PTHREAD_MUTEX_INITIALIZER, 0};
+
+static pid_t stop_pid;
+static pthread_key_t stop_key; /* its destructor sees threads exit */
+static bool stop_ready;        /* key, handlers and first records exist */
+static struct sigaction stop_earlier[2]; /* of suspend, of resume */
+
+static atomic_uint stop_pending; /* threads WANTED: the stopper's futex */
+static atomic_uint stop_turn;    /* one more at each resume: the parked's */
+
+static _Thread_local tdo_stop_thread_t *volatile stop_self
+    __attribute__((tls_model("initial-exec")));
+
+/* System calls as the kernel has them: usable in signal handlers, and never
+   through a function that wants a thread which may be gone. */
+
+/* The error number, 0 when woken. */
+static int stop_wait(atomic_uint *word, unsigned value,
+                     const struct timespec *timeout) {
+  long r =
+      syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout, NULL, 0);
+  return r == 0 ? 0 : errno;
+}
+
+static void stop_wake(atomic_uint *word) {
+  (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* False if that thread no longer exists. */
+static bool stop_signal(const tdo_stop_thread_t *thread, int signal) {
+  for (;;) {
+    if (syscall(SYS_tgkill, stop_pid, thread->tid, signal) == 0) {
+      return true;
+    }
+    if (errno != EAGAIN) { /* EAGAIN: the queue of signals is full */
+      return false;
+    }
+    (void)usleep(1000);
+  }
+}
+
+/* In the signal handler. */
+
+static void stop_park(tdo_stop_thread_t *self) {
+  unsigned expected;
+  atomic_store(&self->park, STOP_PARKED);
+  if (atomic_fetch_sub(&stop_pending, 1) == 1) {
+    stop_wake(&stop_pending);
+  }
+  do {
+    unsigned turn = atomic_load(&stop_turn);
+    if (atomic_load(&self->park) == STOP_PARKED) {
+      (void)stop_wait(&stop_turn, turn, NULL);
+    }
+    expected = STOP_FREED;
+  } while (!atomic_compare_exchange_strong(&self->park, &expected, STOP_RUNS));
+}
+
+/* A signal that nobody here sent, such as a CPU time limit: for the earlier
+   handler if there is one. */
+static void stop_pass(const struct sigaction *earlier, int signal,
+                      siginfo_t *info, void *context) {
+  if (earlier->sa_flags & SA_SIGINFO) {
+    earlier->sa_sigaction(signal, info, context);
+  } else if (earlier->sa_handler != SIG_DFL &&
+             earlier->sa_handler != SIG_IGN) {
+    earlier->sa_handler(signal);
+  }
+}
+
+/* Interrupted on the alternate signal stack, outside of our fault handler:
+   most likely on its first or last instructions, where the thread's own stack
+   pointer is not known. The stopper asks again soon. When that goes on, it is
+   a signal handler of the client's, and its stack is the one there is. */
+static bool stop_evades(tdo_stop_thread_t *self, const ucontext_t *uc) {
+  enum { STOP_EVASIONS = 8 };
+  tdo_context_t at;
+  tdo_context_linux_fill(&at, uc);
+  bool on_alternate =
+      !(uc->uc_stack.ss_flags & SS_DISABLE) &&
+      (uintptr_t)at.sp - (uintptr_t)uc->uc_stack.ss_sp < uc->uc_stack.ss_size;
+  self->evasions = on_alternate ? self->evasions + 1 : 0;
+  return on_alternate && self->evasions <= STOP_EVASIONS;
+}
+
+static void stop_entry(int signal, siginfo_t *info, void *context) {
+  int saved_errno = errno;
+  tdo_stop_thread_t *self = stop_self;
+  if (self != NULL && atomic_load(&self->park) == STOP_WANTED) {
+    /* Inside our fault handler, what counts is the faulting instruction. */
+    const void *fault = tdo_context_linux_fault();
+    if (fault != NULL || !stop_evades(self, context)) {
+      self->context = fault != NULL ? fault : context;
+      stop_park(self);
+    }
+  } else if (info->si_code != SI_TKILL || info->si_pid != stop_pid) {
+    stop_pass(&stop_earlier[0], signal, info, context);
+  }
+  errno = saved_errno;
+}
+
+/* The resume signal is reserved by the interface. Parked threads wait on a
+   futex, which lets all of them go by one system call. */
+static void stop_resume_entry(int signal, siginfo_t *info, void *context) {
+  int saved_errno = errno;
+  stop_pass(&stop_earlier[1], signal, info, context);
+  errno = saved_errno;
+}
+
+/* Records of threads. */
+
+static void stop_add_records(tdo_stop_thread_t *records, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    tdo_ring_append(&stop_free, &records[i].link);
+  }
+}
+
+static tdo_stop_thread_t *stop_new_record(void) {
+  tdo_vm_t *vm = tdo_vm_system();
+  void *page;
+  if (tdo_ring_empty(&stop_free)) {
+    if (vm->reserve_table(&page, vm, vm->page_size) != MPS_RES_OK) {
+      return NULL;
+    }
+    stop_add_records(page, vm->page_size / sizeof(tdo_stop_thread_t));
+  }
+  tdo_ring_t *link = stop_free.next;
+  tdo_stop_thread_t *thread = TDO_RING_ENTRY(tdo_stop_thread_t, link, link);
+  tdo_ring_remove(link);
+  tdo_ring_append(&stop_used, link);
+  return thread;
+}
+
+/* A record is free when its thread is gone and nobody refers to it. */
+static void stop_collect_record(tdo_stop_thread_t *thread) {
+  if (thread->references == 0 && !atomic_load(&thread->alive)) {
+    thread->sig = TDO_SIG_DEAD;
+    tdo_ring_remove(&thread->link);
+    tdo_ring_append(&stop_free, &thread->link);
+  }
+}
+
+static bool stop_claim_unless_mine(void) {
+  bool mine = tdo_lock_mine(&stop_right);
+  if (!mine) {
+    tdo_lock_claim(&stop_right);
+  }
+  return !mine;
+}
+
+/* Destructor of the key: the thread exits. While it waits for the right it
+   is alive, and stops if it must. */
+static void stop_exit(void *p) {
+  tdo_stop_thread_t *thread = p;
+  tdo_lock_claim(&stop_right);
+  stop_self = NULL;
+  atomic_store(&thread->alive, false);
+  stop_collect_record(thread);
+  tdo_lock_release(&stop_right);
+}
+
+static bool stop_install(int signal, struct sigaction *earlier,
+                         void (*entry)(int, siginfo_t *, void *)) {
+  struct sigaction action = {.sa_sigaction = entry};
+  (void)sigfillset(&action.sa_mask);
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  return sigaction(signal, NULL, earlier) == 0 &&
+         sigaction(signal, &action, NULL) == 0;
+}
+
+static bool stop_init(void) {
+  if (stop_ready) {
+    return true;
+  }
+  if (pthread_key_create(&stop_key, stop_exit) != 0) {
+    return false;
+  }
+  if (!stop_install(CONFIG_PTHREADEXT_SIGSUSPEND, &stop_earlier[0],
+                    stop_entry) ||
+      !stop_install(CONFIG_PTHREADEXT_SIGRESUME, &stop_earlier[1],
+                    stop_resume_entry)) {
+    (void)pthread_key_delete(stop_key);
+    return false;
+  }
+  stop_pid = getpid();
+  stop_add_records(stop_first, STOP_FIRST);
+  stop_ready = true;
+  return true;
+}
+
+/* The record of the calling thread, or NULL if there is no room. */
+static tdo_stop_thread_t *stop_make_self(void) {
+  tdo_stop_thread_t *thread = stop_init() ? stop_new_record() : NULL;
+  if (thread == NULL) {
+    return NULL;
+  }
+  thread->tid = (pid_t)syscall(SYS_gettid);
+  thread->references = 0;
+  thread->context = NULL;
+  atomic_store(&thread->park, STOP_RUNS);
+  if (pthread_setspecific(stop_key, thread) != 0) {
+    atomic_store(&thread->alive, false);
+    stop_collect_record(thread);
+    return NULL;
+  }
+  atomic_store(&thread->alive, true);
+  thread->sig = STOP_SIG;
+  stop_self = thread;
+  return thread;
+}
+
+mps_res_t tdo_stop_register(tdo_stop_thread_t **thread_o) {
+  bool claimed = stop_claim_unless_mine();
+  tdo_stop_thread_t *thread = stop_self;
+  if (thread == NULL) {
+    thread = stop_make_self();
+  }
+  if (thread != NULL) {
+    ++thread->references;
+    *thread_o = thread;
+  }
+  if (claimed) {
+    tdo_lock_release(&stop_right);
+  }
+  return thread != NULL ? MPS_RES_OK : MPS_RES_MEMORY;
+}
+
+void tdo_stop_deregister(tdo_stop_thread_t *thread) {
+  bool claimed = stop_claim_unless_mine();
+  TDO_CHECK(thread->sig == STOP_SIG);
+  TDO_CHECK(thread->references > 0);
+  --thread->references;
+  stop_collect_record(thread);
+  if (claimed) {
+    tdo_lock_release(&stop_right);
+  }
+}
+
+bool tdo_stop_is_self(const tdo_stop_thread_t *thread) {
+  return thread == stop_self;
+}
+
+bool tdo_stop_is_alive(const tdo_stop_thread_t *thread) {
+  return atomic_load(&thread->alive);
+}
+
+void tdo_stop_begin(void) {
+  tdo_lock_claim(&stop_right);
+}
+
+void tdo_stop_end(void) {
+  tdo_lock_release(&stop_right);
+}
+
+/* The thread vanished without the destructor having run. */
+static void stop_bury(tdo_stop_thread_t *thread) {
+  unsigned expected = STOP_WANTED;
+  atomic_store(&thread->alive, false);
+  if (atomic_compare_exchange_strong(&thread->park, &expected, STOP_RUNS)) {
+    (void)atomic_fetch_sub(&stop_pending, 1);
+  }
+}
+
+static void stop_ask(tdo_stop_thread_t *thread) {
+  unsigned expected = STOP_FREED;
+  TDO_CHECK(thread->sig == STOP_SIG);
+  if (atomic_compare_exchange_strong(&thread->park, &expected, STOP_PARKED)) {
+    return; /* it never left the last stop */
+  }
+  if (expected != STOP_RUNS) {
+    return; /* the same record a second time */
+  }
+  (void)atomic_fetch_add(&stop_pending, 1);
+  atomic_store(&thread->park, STOP_WANTED);
+  if (!stop_signal(thread, CONFIG_PTHREADEXT_SIGSUSPEND)) {
+    stop_bury(thread);
+  }
+}
+
+static bool stop_concerns(const tdo_stop_thread_t *thread) {
+  return thread != NULL && thread != stop_self && tdo_stop_is_alive(thread);
+}
+
+/* Ask those again that have not answered: they evaded, or they are dead. */
+static void stop_ask_again(tdo_stop_thread_t *const threads[], size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    if (stop_concerns(threads[i]) &&
+        atomic_load(&threads[i]->park) == STOP_WANTED &&
+        !stop_signal(threads[i], CONFIG_PTHREADEXT_SIGSUSPEND)) {
+      stop_bury(threads[i]);
+    }
+  }
+}
+
+void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
+  struct timespec patience = {0, 1000000};
+  unsigned pending;
+  TDO_CHECK(tdo_lock_mine(&stop_right));
+  for (size_t i = 0; i < n; ++i) {
+    if (stop_concerns(threads[i])) {
+      stop_ask(threads[i]);
+    }
+  }
+  while ((pending = atomic_load(&stop_pending)) != 0) {
+    if (stop_wait(&stop_pending, pending, &patience) == ETIMEDOUT) {
+      stop_ask_again(threads, n);
+      patience.tv_nsec = patience.tv_nsec < 100000000 ? patience.tv_nsec * 2
+                                                      : patience.tv_nsec;
+    }
+  }
+}
+
+void tdo_resume_threads(tdo_stop_thread_t *const threads[], size_t n) {
+  bool any = false;
+  TDO_CHECK(tdo_lock_mine(&stop_right));
+  for (size_t i = 0; i < n; ++i) {
+    unsigned expected = STOP_PARKED;
+    if (stop_concerns(threads[i]) &&
+        atomic_compare_exchange_strong(&threads[i]->park, &expected,
+                                       STOP_FREED)) {
+      any = true;
+    }
+  }
+  if (any) {
+    (void)atomic_fetch_add(&stop_turn, 1);
+    stop_wake(&stop_turn);
+  }
+}
+
+bool tdo_stop_context(tdo_context_t *ctx_o, const tdo_stop_thread_t *thread) {
+  if (!tdo_stop_is_alive(thread)) {
+    return false;
+  }
+  TDO_CHECK(atomic_load(&thread->park) == STOP_PARKED);
+  tdo_context_linux_fill(ctx_o, thread->context);
+  return true;
+}
+
+void tdo_stop_after_fork_in_child(void) {
+  tdo_lock_reset(&stop_right);
+  stop_pid = getpid();
+  atomic_store(&stop_pending, 0);
+  TDO_RING_FOR(link, &stop_used) {
+    tdo_stop_thread_t *thread = TDO_RING_ENTRY(tdo_stop_thread_t, link, link);
+    atomic_store(&thread->park, STOP_RUNS);
+    if (thread == stop_self) {
+      thread->tid = (pid_t)syscall(SYS_gettid);
+    } else {
+      atomic_store(&thread->alive, false);
+      stop_collect_record(thread);
+    }
+  }
+}
+
+#endif /* TDO_PF_LINUX && TDO_THREADS */

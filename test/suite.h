@@ -1,0 +1,39 @@
+/* Testudo: what the main function of every Check suite does.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_TEST_SUITE_H
+#define TDO_TEST_SUITE_H
+
+#include <check.h>
+#include <stdlib.h>
+
+/* Run SUITE and say whether it passed, as main returns it. */
+static inline int suite_run(Suite *suite) {
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* A suite of one case with these tests (Check's TTest pointers), each given
+   SECONDS. */
+static inline Suite *suite_of(const char *name, double seconds,
+                              const TTest *const tests[], size_t n) {
+  Suite *suite = suite_create(name);
+  TCase *tcase = tcase_create(name);
+  tcase_set_timeout(tcase, seconds);
+  for (size_t i = 0; i < n; ++i) {
+    tcase_add_test(tcase, tests[i]);
+  }
+  suite_add_tcase(suite, tcase);
+  return suite;
+}
+
+#define SUITE_MAIN(name, seconds, ...)                                        \
+  int main(void) {                                                            \
+    const TTest *const tests[] = {__VA_ARGS__};                               \
+    size_t n = sizeof tests / sizeof tests[0];                                \
+    return suite_run(suite_of(name, seconds, tests, n));                      \
+  }
+
+#endif /* TDO_TEST_SUITE_H */

@@ -1,0 +1,404 @@
+/* Testudo: stopping threads in every state they can be in.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "code/stop.h"
+#include "test/suite.h"
+
+enum { THREADS = 8, ROUNDS = 200 };
+
+typedef struct worker {
+  pthread_t id;
+  tdo_stop_thread_t *thread;
+  atomic_bool ready;
+  atomic_ulong steps;
+  atomic_bool wrong; /* saw EINTR, or lost errno */
+  int fd[2];
+} worker_t;
+
+static worker_t workers[THREADS];
+static tdo_stop_thread_t *records[THREADS + 3];
+static atomic_bool go, quit;
+
+static void arrive(worker_t *w) {
+  ck_assert_int_eq(tdo_stop_register(&w->thread), MPS_RES_OK);
+  atomic_store(&w->ready, true);
+}
+
+static void *spin(void *p) {
+  worker_t *w = p;
+  arrive(w);
+  while (!atomic_load(&quit)) {
+    errno = 1234;
+    atomic_fetch_add(&w->steps, 1);
+    if (errno != 1234) {
+      atomic_store(&w->wrong, true);
+    }
+  }
+  tdo_stop_deregister(w->thread);
+  return NULL;
+}
+
+static void *reads(void *p) {
+  worker_t *w = p;
+  char c;
+  arrive(w);
+  ssize_t n = read(w->fd[0], &c, 1);
+  atomic_store(&w->wrong, n != 1 || c != 'x');
+  tdo_stop_deregister(w->thread);
+  return NULL;
+}
+
+/* The system never restarts this one: it reports the time that remains. */
+static void *sleeps(void *p) {
+  worker_t *w = p;
+  struct timespec rest = {0, 300000000};
+  arrive(w);
+  while (nanosleep(&rest, &rest) != 0) {
+    if (errno != EINTR) {
+      atomic_store(&w->wrong, true);
+      break;
+    }
+  }
+  tdo_stop_deregister(w->thread);
+  return NULL;
+}
+
+static void start(void *(*body)(void *), size_t n) {
+  atomic_store(&quit, false);
+  for (size_t i = 0; i < n; ++i) {
+    worker_t *w = &workers[i];
+    atomic_store(&w->ready, false);
+    atomic_store(&w->wrong, false);
+    ck_assert_int_eq(pipe(w->fd), 0);
+    ck_assert_int_eq(pthread_create(&w->id, NULL, body, w), 0);
+    while (!atomic_load(&w->ready)) {
+      sched_yield();
+    }
+    records[i] = w->thread;
+  }
+}
+
+static void finish(size_t n) {
+  atomic_store(&quit, true);
+  for (size_t i = 0; i < n; ++i) {
+    ck_assert_int_eq(write(workers[i].fd[1], "x", 1), 1);
+    ck_assert_int_eq(pthread_join(workers[i].id, NULL), 0);
+    ck_assert(!atomic_load(&workers[i].wrong));
+    (void)close(workers[i].fd[0]);
+    (void)close(workers[i].fd[1]);
+  }
+}
+
+static void sleep_us(long us) {
+  struct timespec t = {0, us * 1000};
+  (void)nanosleep(&t, NULL);
+}
+
+static void stop_and_look(size_t n) {
+  unsigned long before[THREADS];
+  tdo_context_t context;
+  tdo_stop_begin();
+  tdo_stop_threads(records, n);
+  for (size_t i = 0; i < THREADS; ++i) {
+    before[i] = atomic_load(&workers[i].steps);
+  }
+  sleep_us(300);
+  for (size_t i = 0; i < THREADS; ++i) {
+    ck_assert_uint_eq(atomic_load(&workers[i].steps), before[i]);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (records[i] != NULL && !tdo_stop_is_self(records[i])) {
+      ck_assert(tdo_stop_context(&context, records[i]));
+      ck_assert_ptr_nonnull(context.sp);
+      ck_assert_uint_gt(context.count, 8);
+    }
+  }
+  tdo_resume_threads(records, n);
+  tdo_stop_end();
+}
+
+START_TEST(spinning) {
+  start(spin, THREADS);
+  records[THREADS] = NULL;
+  records[THREADS + 1] = records[0]; /* twice */
+  ck_assert_int_eq(tdo_stop_register(&records[THREADS + 2]), MPS_RES_OK);
+  for (int i = 0; i < ROUNDS / 4; ++i) {
+    stop_and_look(THREADS + 3);
+  }
+  for (size_t i = 0; i < THREADS; ++i) { /* they do run on */
+    unsigned long before = atomic_load(&workers[i].steps);
+    while (atomic_load(&workers[i].steps) == before) {
+      sched_yield();
+    }
+  }
+  tdo_stop_deregister(records[THREADS + 2]);
+  finish(THREADS);
+}
+END_TEST
+
+/* Stop again at once, when most threads have not woken yet. */
+START_TEST(stopped_again) {
+  start(spin, THREADS);
+  tdo_stop_begin();
+  for (int i = 0; i < 20 * ROUNDS; ++i) {
+    unsigned long steps[THREADS];
+    tdo_stop_threads(records, THREADS);
+    for (size_t j = 0; j < THREADS; ++j) {
+      steps[j] = atomic_load(&workers[j].steps);
+    }
+    for (size_t j = 0; j < THREADS; ++j) {
+      ck_assert_uint_eq(atomic_load(&workers[j].steps), steps[j]);
+    }
+    tdo_resume_threads(records, THREADS);
+  }
+  tdo_stop_end();
+  finish(THREADS);
+}
+END_TEST
+
+START_TEST(blocked_in_read) {
+  start(reads, THREADS);
+  for (int i = 0; i < ROUNDS / 4; ++i) {
+    stop_and_look(THREADS);
+  }
+  finish(THREADS);
+}
+END_TEST
+
+START_TEST(blocked_in_nanosleep) {
+  start(sleeps, THREADS);
+  for (int i = 0; i < ROUNDS / 10; ++i) {
+    stop_and_look(THREADS);
+  }
+  finish(THREADS);
+}
+END_TEST
+
+/* A value that a stopped thread holds on its stack is within the range that
+   its context gives. */
+static void *holds(void *p) {
+  worker_t *w = p;
+  volatile tdo_word_t held[4] = {0, 0x1234567, 0, 0};
+  w->fd[0] = (int)held[0];
+  arrive(w);
+  while (!atomic_load(&quit)) {
+    atomic_store(&w->steps, (unsigned long)&held[1]);
+  }
+  tdo_stop_deregister(w->thread);
+  return (void *)held[1];
+}
+
+START_TEST(stack_range) {
+  start(holds, 1);
+  while (atomic_load(&workers[0].steps) < 4096) {
+    sched_yield();
+  }
+  tdo_stop_begin();
+  tdo_stop_threads(records, 1);
+  tdo_context_t context;
+  ck_assert(tdo_stop_context(&context, records[0]));
+  tdo_word_t *held = (tdo_word_t *)atomic_load(&workers[0].steps);
+  ck_assert_uint_lt((uintptr_t)context.sp, (uintptr_t)held);
+  ck_assert_uint_eq(*held, 0x1234567);
+  ck_assert_uint_lt((uintptr_t)held - (uintptr_t)context.sp, 65536);
+  tdo_resume_threads(records, 1);
+  tdo_stop_end();
+  finish(1);
+}
+END_TEST
+
+/* Threads that exit while registered, some while they are being stopped. */
+static void *exits(void *p) {
+  worker_t *w = p;
+  arrive(w);
+  sleep_us(50);
+  return NULL;
+}
+
+START_TEST(exiting) {
+  for (int round = 0; round < ROUNDS / 2; ++round) {
+    start(exits, THREADS);
+    tdo_stop_begin();
+    tdo_stop_threads(records, THREADS);
+    tdo_resume_threads(records, THREADS);
+    tdo_stop_end();
+    for (size_t i = 0; i < THREADS; ++i) {
+      ck_assert_int_eq(pthread_join(workers[i].id, NULL), 0);
+      ck_assert(!tdo_stop_is_alive(records[i]));
+      (void)close(workers[i].fd[0]);
+      (void)close(workers[i].fd[1]);
+    }
+    tdo_stop_begin(); /* the dead are skipped */
+    tdo_stop_threads(records, THREADS);
+    tdo_context_t context;
+    ck_assert(!tdo_stop_context(&context, records[0]));
+    tdo_resume_threads(records, THREADS);
+    tdo_stop_end();
+    for (size_t i = 0; i < THREADS; ++i) {
+      tdo_stop_deregister(records[i]);
+    }
+  }
+}
+END_TEST
+
+/* A stopped world does not keep new threads from coming, and they register
+   when it is over. */
+START_TEST(created_during_stop) {
+  start(spin, 2);
+  for (int i = 0; i < ROUNDS / 4; ++i) {
+    pthread_t id;
+    worker_t w = {.steps = 0};
+    tdo_stop_begin();
+    tdo_stop_threads(records, 2);
+    ck_assert_int_eq(pthread_create(&id, NULL, exits, &w), 0);
+    sleep_us(100);
+    ck_assert(!atomic_load(&w.ready));
+    tdo_resume_threads(records, 2);
+    tdo_stop_end();
+    ck_assert_int_eq(pthread_join(id, NULL), 0);
+    ck_assert(atomic_load(&w.ready));
+    tdo_stop_deregister(w.thread);
+  }
+  finish(2);
+}
+END_TEST
+
+/* The suspend signal sent by somebody else. */
+START_TEST(spurious) {
+  start(spin, 2);
+  for (int i = 0; i < ROUNDS; ++i) {
+    ck_assert_int_eq(pthread_kill(workers[0].id, SIGXCPU), 0);
+    ck_assert_int_eq(kill(getpid(), SIGXCPU), 0);
+    ck_assert_int_eq(pthread_kill(workers[1].id, SIGXFSZ), 0);
+    tdo_stop_begin();
+    tdo_stop_threads(records, 2);
+    ck_assert_int_eq(pthread_kill(workers[1].id, SIGXFSZ), 0);
+    tdo_resume_threads(records, 2);
+    tdo_stop_end();
+  }
+  finish(2);
+}
+END_TEST
+
+/* Two threads of control that both stop the world, and each other. */
+static void *stopper(void *p) {
+  worker_t *w = p;
+  arrive(w);
+  while (!atomic_load(&go)) {
+    sched_yield();
+  }
+  while (!atomic_load(&quit)) {
+    tdo_stop_begin();
+    tdo_stop_threads(records, 3);
+    tdo_resume_threads(records, 3);
+    tdo_stop_end();
+    atomic_fetch_add(&w->steps, 1);
+  }
+  tdo_stop_deregister(w->thread);
+  return NULL;
+}
+
+START_TEST(two_stoppers) {
+  for (size_t i = 0; i < 3; ++i) {
+    records[i] = NULL;
+    atomic_store(&workers[i].steps, 0);
+  }
+  start(stopper, 2);
+  atomic_store(&go, true);
+  while (atomic_load(&workers[0].steps) < ROUNDS ||
+         atomic_load(&workers[1].steps) < ROUNDS) {
+    sleep_us(1000);
+  }
+  finish(2);
+}
+END_TEST
+
+START_TEST(many_registrations) {
+  tdo_stop_thread_t *first, *again;
+  ck_assert_int_eq(tdo_stop_register(&first), MPS_RES_OK);
+  for (int i = 0; i < 1000; ++i) {
+    ck_assert_int_eq(tdo_stop_register(&again), MPS_RES_OK);
+    ck_assert_ptr_eq(again, first);
+    ck_assert(tdo_stop_is_self(again));
+  }
+  for (int i = 0; i < 1001; ++i) {
+    tdo_stop_deregister(first);
+  }
+  ck_assert_int_eq(tdo_stop_register(&again), MPS_RES_OK);
+  ck_assert(tdo_stop_is_self(again));
+  tdo_stop_deregister(again);
+}
+END_TEST
+
+/* In the child of a fork only the forking thread lives on, even when another
+   thread had the right to stop. */
+static void *keeps_right(void *p) {
+  worker_t *w = p;
+  tdo_stop_begin();
+  atomic_store(&w->ready, true);
+  while (!atomic_load(&quit)) {
+    sched_yield();
+  }
+  tdo_stop_end();
+  return NULL;
+}
+
+static int child_of_fork(tdo_stop_thread_t *self) {
+  tdo_stop_thread_t *again;
+  tdo_stop_after_fork_in_child();
+  if (!tdo_stop_is_alive(self) || tdo_stop_is_alive(records[0])) {
+    return 1;
+  }
+  tdo_stop_begin();
+  tdo_stop_threads(records, 2);
+  tdo_resume_threads(records, 2);
+  tdo_stop_end();
+  tdo_stop_deregister(records[0]);
+  if (tdo_stop_register(&again) != MPS_RES_OK || again != self) {
+    return 2;
+  }
+  start(spin, 2);
+  stop_and_look(2);
+  finish(2);
+  return 0;
+}
+
+START_TEST(forked) {
+  tdo_stop_thread_t *self;
+  pthread_t id;
+  worker_t holder = {.steps = 0};
+  int status;
+  ck_assert_int_eq(tdo_stop_register(&self), MPS_RES_OK);
+  start(spin, 2);
+  ck_assert_int_eq(pthread_create(&id, NULL, keeps_right, &holder), 0);
+  while (!atomic_load(&holder.ready)) {
+    sched_yield();
+  }
+  pid_t child = fork();
+  ck_assert_int_ge(child, 0);
+  if (child == 0) {
+    _exit(child_of_fork(self));
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), 0);
+  finish(2);
+  ck_assert_int_eq(pthread_join(id, NULL), 0);
+  tdo_stop_deregister(self);
+}
+END_TEST
+
+SUITE_MAIN("stop", 60, spinning, stopped_again, blocked_in_read,
+           blocked_in_nanosleep, stack_range, exiting, created_during_stop,
+           spurious, two_stoppers, many_registrations, forked)
