@@ -33,3 +33,12 @@ target_include_directories(testudo_unity PRIVATE "${PROJECT_SOURCE_DIR}"
 target_link_libraries(testudo_unity PRIVATE testudo_flags Threads::Threads)
 testudo_add_test(test_unity "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}"
   --target testudo_unity)
+
+if(TARGET testudo_scheme)
+  testudo_python_test(test_scheme $<TARGET_FILE:testudo_scheme>)
+  set_tests_properties(test_scheme PROPERTIES LABELS long)
+  if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
+    testudo_python_test(test_leaf $<TARGET_FILE:testudo_scheme>)
+    set_tests_properties(test_leaf PROPERTIES LABELS long)
+  endif()
+endif()
