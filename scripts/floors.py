@@ -7,8 +7,9 @@ Rules:
   floor    a file on one floor includes its own floor and lower ones, and
            public headers;
   public   a public header includes public headers and the system's;
-  pool     a pool class does not include the header of another (a file
-           amc_fix.c belongs to the class amc);
+  pool     a pool class does not include the header of another (amc.h is a
+           class's if amc.c defines a tdo_pool_class_t; a file amc_fix.c
+           belongs to the class amc);
   client   examples, tools and benchmarks include public headers and those
            beside them;
   found    a quoted header exists.
@@ -22,6 +23,8 @@ import sys
 FLOORS = ["code", "arena", "shield", "trace", "pool", "interface"]
 CLIENTS = ["example", "tool", "bench"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+POOL_CLASS = re.compile(r"^(?:static |const )*tdo_pool_class_t \w+ = ", re.M)
 
 
 def sources(folder):
@@ -41,6 +44,12 @@ def is_public(top, name):
     return "/" not in name and (top / "include" / name).is_file()
 
 
+def is_pool_class(top, name):
+    """True if the header NAME is that of a pool class."""
+    source = (top / name).with_suffix(".c")
+    return source.is_file() and bool(POOL_CLASS.search(source.read_text()))
+
+
 def check_floor(top, path, name):
     """Why a floor's file may not include NAME, or None."""
     if is_public(top, name):
@@ -53,7 +62,7 @@ def check_floor(top, path, name):
         return "found: there is no such file"
     if FLOORS.index(theirs) > FLOORS.index(mine):
         return f"floor: {mine}/ stands below {theirs}/"
-    if mine == theirs == "pool":
+    if mine == theirs == "pool" and is_pool_class(top, name):
         stem = pathlib.PurePath(name).stem
         if path.stem != stem and not path.stem.startswith(stem + "_"):
             return "pool: the header of another pool class"

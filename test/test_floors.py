@@ -15,7 +15,7 @@ sys.path.insert(0, str(TOP / "scripts"))
 import floors  # noqa: E402
 
 HEADERS = ["include/mps.h", "code/bits.h", "shield/shield.h", "trace/gen.h",
-           "pool/amc.h", "pool/lo.h", "interface/args.h",
+           "pool/amc.h", "pool/lo.h", "pool/runs.h", "interface/args.h",
            "example/scheme/heap.h"]
 
 
@@ -35,6 +35,7 @@ class Checker(unittest.TestCase):
         self.top = pathlib.Path(self.room.name).resolve()
         for name in HEADERS:
             self.write(name, "")
+        self.write("pool/lo.c", "static const tdo_pool_class_t lo = {0};\n")
 
     def tearDown(self):
         self.room.cleanup()
@@ -78,7 +79,9 @@ class Checker(unittest.TestCase):
     def test_pool(self):
         self.good("pool/amc.c", '"pool/amc.h"')
         self.good("pool/amc_fix.c", '"pool/amc.h"')
+        self.good("pool/amc.c", '"pool/runs.h"')
         self.bad("pool/amc.c", '"pool/lo.h"', "pool")
+        self.bad("pool/runs.c", '"pool/lo.h"', "pool")
 
     def test_public(self):
         self.good("include/testudo.h", '"mps.h"')
