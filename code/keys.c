@@ -66,3 +66,5 @@ KEY(MVT_RESERVE_DEPTH);
 KEY(MVT_FRAG_LIMIT);
 
 mps_arg_s mps_args_none[] = {{MPS_KEY_ARGS_END, {0}}};
+
+#undef KEY
