@@ -96,6 +96,8 @@ static bool access_call(tdo_shield_t *sh, size_t first, size_t limit,
 /* Is a closed-off page in [FIRST, LIMIT)? Opening it uncovers to mutators
    what they must not see before the collector has had its turn. */
 static bool access_hides(const tdo_shield_t *sh, size_t first, size_t limit) {
+  first = tdo_max(first, sh->used_low);
+  limit = tdo_min(limit, sh->used_high);
   for (size_t page = first; page < limit; ++page) {
     if ((sh->state[page] & TDO_BAR_READ) != 0 && sh->depth[page] == 0) {
       return true;
@@ -106,7 +108,8 @@ static bool access_hides(const tdo_shield_t *sh, size_t first, size_t limit) {
 
 /* Give up the bars of the pages in [FIRST, LIMIT) that are not exposed. */
 static void access_drop(tdo_shield_t *sh, size_t first, size_t limit) {
-  size_t page = first;
+  size_t page = tdo_max(first, sh->used_low);
+  limit = tdo_min(limit, sh->used_high);
   while (page < limit) {
     tdo_bar_t bars = sh->state[page] & TDO_PAGE_BARS;
     size_t start = page;
@@ -147,42 +150,44 @@ static void access_extend(const tdo_shield_t *sh, size_t *first_io,
   *limit_io = limit;
 }
 
-/* Open [FIRST, LIMIT), wider if refused: a call over whole runs of equal
-   access splits no mapping, and one over several runs merges them. */
-static bool access_open(tdo_shield_t *sh, size_t first, size_t limit) {
-  size_t low = first, high = limit;
-  if (access_call(sh, first, limit, TDO_ACCESS_WRITE)) {
-    return true;
-  }
-  for (size_t runs = 0;; runs = runs == 0 ? 1 : 2 * runs) {
-    if (low <= sh->used_low && high >= sh->used_high && runs > 0) {
-      low = 0;
-      high = sh->pages;
+/* Open [FIRST, LIMIT), or more, that has been refused: a call over whole runs
+   of equal access splits no mapping, and one over several runs merges them.
+   At last the whole window; false if even that is refused. */
+static bool access_open_wider(tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t runs = 0;
+  while (first > 0 || limit < sh->pages) {
+    if (first <= sh->used_low && limit >= sh->used_high && runs > 0) {
+      first = 0;
+      limit = sh->pages;
     } else {
-      access_extend(sh, &low, &high, runs);
+      access_extend(sh, &first, &limit, runs);
     }
-    if (access_hides(sh, low, high)) {
+    runs = runs == 0 ? 1 : 2 * runs;
+    if (access_hides(sh, first, limit)) {
       tdo_shield_stop(sh);
     }
-    if (access_call(sh, low, high, TDO_ACCESS_WRITE)) {
-      access_drop(sh, low, high);
-      tdo_bits_clear_range(sh->differ, low, high);
+    if (access_call(sh, first, limit, TDO_ACCESS_WRITE)) {
+      access_drop(sh, first, limit);
+      tdo_bits_clear_range(sh->differ, first, limit);
       return true;
     }
-    if (low == 0 && high == sh->pages) {
-      return false;
-    }
   }
+  return false;
 }
 
-/* Open [FIRST, LIMIT), whose bars were dropped, by all means. */
-static void access_must_open(tdo_shield_t *sh, size_t first, size_t limit) {
-  if (!access_open(sh, first, limit)) {
+/* Open [FIRST, LIMIT), whose adopted pages want that, by all means. */
+static void access_open(tdo_shield_t *sh, size_t first, size_t limit) {
+  if (access_call(sh, first, limit, TDO_ACCESS_WRITE)) {
+    tdo_bits_clear_range(sh->differ, first, limit);
+  } else if (!access_open_wider(sh, first, limit)) {
+    /* Nothing is known any more: rely on nothing. What seems closed differs,
+       and the next flush tries again. */
+    access_drop(sh, 0, sh->pages);
+    TDO_LANES_FOR(group, sh->used_low, sh->used_high) {
+      (void)tdo_shield_update(sh, group);
+    }
     TDO_ASSERT(access_others(sh, first, limit, TDO_ACCESS_WRITE) == 0,
                "the system lets the pages of an arena be opened");
-  }
-  TDO_LANES_FOR(group, first, limit) {
-    (void)tdo_shield_update(sh, group);
   }
 }
 
@@ -191,13 +196,13 @@ void tdo_shield_give_up(tdo_shield_t *sh, size_t first, size_t limit) {
     tdo_shield_stop(sh);
   }
   access_drop(sh, first, limit);
-  access_must_open(sh, first, limit);
+  access_open(sh, first, limit);
 }
 
 void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
                            tdo_access_t access) {
   if (access == TDO_ACCESS_WRITE) {
-    access_must_open(sh, first, limit);
+    access_open(sh, first, limit);
   } else if (access_call(sh, first, limit, access)) {
     tdo_bits_clear_range(sh->differ, first, limit);
   } else {

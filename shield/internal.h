@@ -75,6 +75,18 @@ static inline bool tdo_shield_update(tdo_shield_t *sh, size_t group) {
   return true;
 }
 
+/* Do the bits MASK of `state` have the value BITS in all of [FIRST, LIMIT)?
+   For checks of requests; not for working paths. */
+static inline bool tdo_shield_all(const tdo_shield_t *sh, size_t first,
+                                  size_t limit, unsigned mask, unsigned bits) {
+  for (size_t page = first; page < limit; ++page) {
+    if ((sh->state[page] & mask) != bits) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Call `stop` if that was not done in this session. */
 void tdo_shield_stop(tdo_shield_t *sh);
 

@@ -111,6 +111,7 @@ static void shield_queue(tdo_shield_t *sh) {
 
 void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit) {
   shield_check_range(sh, first, limit);
+  TDO_CRITICAL(tdo_shield_all(sh, first, limit, TDO_PAGE_ADOPTED, 0));
   if (first < limit) {
     memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
     (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_WRITE);
@@ -119,6 +120,7 @@ void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit) {
 
 void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit) {
   shield_check_range(sh, first, limit);
+  TDO_CRITICAL(tdo_shield_all(sh, first, limit, TDO_PAGE_ADOPTED, 0));
   if (first < limit) {
     memset(sh->state + first, 0, limit - first);
     (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_NONE);
@@ -146,6 +148,7 @@ static void shield_ahead(const tdo_shield_t *sh, size_t *first_io,
 void tdo_shield_adopt(tdo_shield_t *sh, size_t first, size_t limit) {
   size_t start, end;
   shield_check_range(sh, first, limit);
+  TDO_CRITICAL(tdo_shield_all(sh, first, limit, 0xFF, TDO_PAGE_COMMITTED));
   if (first == limit) {
     return;
   }

@@ -180,6 +180,10 @@ bool tdo_shield_adopted(const tdo_shield_t *sh, size_t page);
    deferral; lowers nothing. */
 void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars);
 
+/* Open PAGE to everybody now, bars or not, and drop its bars (reported as
+   lost): for a fault that cannot wait. False if the system refuses. */
+bool tdo_shield_force_open(tdo_shield_t *sh, size_t page);
+
 /* Make actual access equal to wanted. */
 void tdo_shield_flush(tdo_shield_t *sh);
 /* End of a session: flush, then let threads go if `stop` was called. */

@@ -1,0 +1,444 @@
+/* Testudo: the shield against a model that keeps every page by itself, over
+   random requests, in every mode, with refused calls and without.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <check.h>
+#include "fake_vm.h"
+#include "random.h"
+#include "shield/shield.h"
+
+#define MODEL_PAGES 300
+
+/* Check's own assertions tell the test runner about each success: slow. */
+#define REQUIRE(cond)                                                         \
+  do {                                                                        \
+    if (!(cond)) {                                                            \
+      ck_abort_msg("%s", #cond);                                              \
+    }                                                                         \
+  } while (0)
+
+typedef struct model_page {
+  bool committed, adopted, hit;
+  tdo_bar_t bars;
+  unsigned depth, calm;
+  unsigned naive; /* what a naive shield would allow now */
+} model_page_t;
+
+typedef struct model {
+  model_page_t page[MODEL_PAGES];
+  bool exposing[MODEL_PAGES]; /* in the request under way */
+  bool stopped;               /* by the shield or the collector */
+  bool stop_called;
+  size_t stops, goes, naive_calls, lost;
+} model_t;
+
+static fake_vm_t fake;
+static tdo_shield_t shield;
+static model_t model;
+
+static unsigned model_wanted(const model_page_t *m) {
+  if (m->depth > 0) {
+    return TDO_ACCESS_WRITE;
+  }
+  if (m->bars & TDO_BAR_READ) {
+    return TDO_ACCESS_NONE;
+  }
+  return m->bars & TDO_BAR_WRITE ? TDO_ACCESS_READ : TDO_ACCESS_WRITE;
+}
+
+/* What a naive shield would do about the adopted pages of a range. */
+static void model_naive(size_t first, size_t limit) {
+  for (size_t i = first; i < limit; ++i) {
+    model_page_t *m = &model.page[i];
+    if (m->adopted && m->naive != model_wanted(m)) {
+      m->naive = model_wanted(m);
+      ++model.naive_calls;
+    }
+  }
+}
+
+static void hook_stop(void *closure) {
+  REQUIRE(closure == &model);
+  REQUIRE(!model.stopped);
+  model.stopped = true;
+  model.stop_called = true;
+  ++model.stops;
+}
+
+static void hook_go(void *closure) {
+  REQUIRE(closure == &model);
+  REQUIRE(model.stopped);
+  model.stopped = false;
+  ++model.goes;
+}
+
+static void hook_lost(void *closure, size_t first, size_t limit,
+                      tdo_bar_t bars) {
+  REQUIRE(closure == &model);
+  REQUIRE(first < limit && limit <= MODEL_PAGES && bars != 0);
+  for (size_t i = first; i < limit; ++i) {
+    model_page_t *m = &model.page[i];
+    REQUIRE(m->adopted);
+    REQUIRE((m->bars & bars) == bars);
+    REQUIRE(m->depth == 0);
+    m->bars &= ~bars;
+    m->hit = true;
+    m->calm = 0;
+    ++model.lost;
+  }
+}
+
+/* No page is opened to mutators that a bar should hide from them. */
+static void watch(void *closure, size_t page, unsigned from, unsigned to) {
+  const model_page_t *m = &model.page[page];
+  REQUIRE(closure == &model);
+  if (m->adopted && to > from) {
+    bool hidden = (m->bars & TDO_BAR_READ) != 0 && m->depth == 0;
+    bool exposed = model.exposing[page] && m->bars != 0;
+    REQUIRE(model.stopped || !(hidden || exposed));
+  }
+}
+
+static void compare_page(size_t i, bool exact) {
+  const model_page_t *m = &model.page[i];
+  unsigned actual = shield.actual[i];
+  REQUIRE(actual == fake.access[i]);
+  REQUIRE(tdo_shield_bars(&shield, i) == m->bars);
+  REQUIRE(tdo_shield_adopted(&shield, i) == m->adopted);
+  REQUIRE(shield.depth[i] == m->depth);
+  if (m->depth > 0) {
+    REQUIRE(actual == TDO_ACCESS_WRITE);
+  }
+  if (exact && m->adopted) {
+    REQUIRE(actual == model_wanted(m));
+  }
+  if (shield.settings.mode == TDO_SHIELD_OFF && m->adopted) {
+    REQUIRE(actual == TDO_ACCESS_WRITE);
+  }
+}
+
+static void compare(bool exact) {
+  size_t mappings = 1;
+  REQUIRE(tdo_shield_check(&shield));
+  for (size_t i = 0; i < MODEL_PAGES; ++i) {
+    compare_page(i, exact);
+    mappings += i > 0 && fake.access[i] != fake.access[i - 1];
+  }
+  REQUIRE(mappings == shield.stats.mappings);
+  REQUIRE(mappings <= shield.stats.mappings_most);
+  REQUIRE(shield.stats.calls == fake.calls);
+  REQUIRE(shield.stats.calls_refused == fake.refused);
+  REQUIRE(shield.stats.pages == fake.pages_called);
+  REQUIRE(shield.stats.bars_lost == model.lost);
+}
+
+/* A random range of pages that are all as FIT says; false if none found. */
+static bool pick(size_t *first_o, size_t *limit_o,
+                 bool (*fit)(const model_page_t *)) {
+  size_t most = random_below(4) == 0 ? 80 : 5;
+  size_t first = random_below(MODEL_PAGES), limit;
+  size_t n = 1 + random_below(most);
+  while (first < MODEL_PAGES && !fit(&model.page[first])) {
+    ++first;
+  }
+  limit = first;
+  while (limit < MODEL_PAGES && limit < first + n && fit(&model.page[limit])) {
+    ++limit;
+  }
+  *first_o = first;
+  *limit_o = limit;
+  return first < limit;
+}
+
+static bool fit_empty(const model_page_t *m) {
+  return !m->committed;
+}
+
+static bool fit_spare(const model_page_t *m) {
+  return m->committed && !m->adopted;
+}
+
+static bool fit_adopted(const model_page_t *m) {
+  return m->adopted;
+}
+
+static bool fit_shallow(const model_page_t *m) {
+  return m->adopted && m->depth < 5;
+}
+
+static bool fit_exposed(const model_page_t *m) {
+  return m->depth > 0;
+}
+
+static bool fit_barred(const model_page_t *m) {
+  return m->bars != 0;
+}
+
+static void do_commit(void) {
+  size_t first, limit;
+  if (pick(&first, &limit, fit_empty)) {
+    for (size_t i = first; i < limit; ++i) {
+      model.page[i].committed = true;
+      model.page[i].naive = TDO_ACCESS_WRITE;
+    }
+    fake_set(&fake, first, limit, TDO_ACCESS_WRITE);
+    tdo_shield_committed(&shield, first, limit);
+  }
+}
+
+static void do_decommit(void) {
+  size_t first, limit;
+  if (pick(&first, &limit, fit_spare)) {
+    for (size_t i = first; i < limit; ++i) {
+      model.page[i] = (model_page_t){0};
+    }
+    fake_set(&fake, first, limit, TDO_ACCESS_NONE);
+    tdo_shield_decommitted(&shield, first, limit);
+  }
+}
+
+static void do_adopt(void) {
+  size_t first, limit;
+  if (pick(&first, &limit, fit_spare)) {
+    for (size_t i = first; i < limit; ++i) {
+      unsigned naive = model.page[i].naive;
+      model.page[i] =
+          (model_page_t){.committed = true, .adopted = true, .naive = naive};
+    }
+    model_naive(first, limit);
+    tdo_shield_adopt(&shield, first, limit);
+    for (size_t i = first; i < limit; ++i) {
+      REQUIRE(fake.access[i] == TDO_ACCESS_WRITE);
+    }
+  }
+}
+
+static void do_retire(void) {
+  size_t first, limit, calls = fake.calls;
+  if (pick(&first, &limit, fit_adopted)) {
+    for (size_t i = first; i < limit; ++i) {
+      unsigned naive = model.page[i].naive;
+      model.page[i] = (model_page_t){.committed = true, .naive = naive};
+    }
+    tdo_shield_retire(&shield, first, limit);
+    REQUIRE(calls == fake.calls);
+  }
+}
+
+static void do_raise(void) {
+  size_t first, limit;
+  tdo_bar_t bars = (tdo_bar_t)(1 + random_below(3));
+  if (pick(&first, &limit, fit_adopted)) {
+    if (shield.settings.mode != TDO_SHIELD_OFF) {
+      for (size_t i = first; i < limit; ++i) {
+        model.page[i].bars |= bars;
+      }
+    }
+    model_naive(first, limit);
+    tdo_shield_raise(&shield, first, limit, bars);
+  }
+}
+
+static void do_lower(void) {
+  size_t first, limit;
+  tdo_bar_t bars = (tdo_bar_t)(1 + random_below(3));
+  if (pick(&first, &limit, random_below(4) ? fit_barred : fit_adopted)) {
+    for (size_t i = first; i < limit; ++i) {
+      model.page[i].bars &= ~bars;
+    }
+    model_naive(first, limit);
+    tdo_shield_lower(&shield, first, limit, bars);
+  }
+}
+
+static void do_expose(void) {
+  size_t first, limit;
+  if (pick(&first, &limit, fit_shallow)) {
+    for (size_t i = first; i < limit; ++i) {
+      ++model.page[i].depth;
+      model.exposing[i] = true;
+    }
+    model_naive(first, limit);
+    tdo_shield_expose(&shield, first, limit);
+    for (size_t i = first; i < limit; ++i) {
+      model.exposing[i] = false;
+      REQUIRE(fake.access[i] == TDO_ACCESS_WRITE); /* .opened */
+    }
+  }
+}
+
+static void do_cover(void) {
+  size_t first, limit;
+  if (pick(&first, &limit, fit_exposed)) {
+    for (size_t i = first; i < limit; ++i) {
+      --model.page[i].depth;
+    }
+    model_naive(first, limit);
+    tdo_shield_cover(&shield, first, limit);
+  }
+}
+
+static bool model_granted(const model_page_t *m, bool room) {
+  const tdo_shield_settings_t *s = &shield.settings;
+  switch (s->mode) {
+  case TDO_SHIELD_OFF:
+    return false;
+  case TDO_SHIELD_NAIVE:
+  case TDO_SHIELD_RANGED:
+    return true;
+  default:
+    return (m->bars & TDO_BAR_WRITE) != 0 ||
+           (room && m->calm + 1 >= (m->hit ? s->defer_hit : s->defer_fresh));
+  }
+}
+
+static void do_offer(void) {
+  size_t first, limit, n, expected = 0;
+  bool granted = false, expected_granted, room;
+  if (!pick(&first, &limit, fit_adopted)) {
+    return;
+  }
+  room = shield.stats.mappings + 2 * shield.queued < shield.budget_mappings;
+  expected_granted = model_granted(&model.page[first], room);
+  while (first + expected < limit &&
+         model_granted(&model.page[first + expected], room) ==
+             expected_granted) {
+    model_page_t *m = &model.page[first + expected++];
+    m->calm += m->calm < 255;
+    m->bars |= expected_granted ? TDO_BAR_WRITE : 0;
+  }
+  model_naive(first, first + expected);
+  n = tdo_shield_offer(&shield, first, limit, &granted);
+  REQUIRE(n == expected);
+  REQUIRE(granted == expected_granted);
+}
+
+/* What the collector does after a mutator's fault. */
+static void do_hit(void) {
+  size_t first, limit;
+  if (pick(&first, &limit, fit_barred)) {
+    tdo_bar_t bars = model.page[first].bars;
+    tdo_shield_hit(&shield, first, bars);
+    if (bars & TDO_BAR_WRITE) {
+      model.page[first].hit = true;
+      model.page[first].calm = 0;
+    }
+    model.page[first].bars = 0;
+    model_naive(first, first + 1);
+    tdo_shield_lower(&shield, first, first + 1, bars);
+  }
+}
+
+static void do_leave(void) {
+  if (random_below(8) == 0 && !model.stopped) {
+    model.stopped = true;
+    tdo_shield_note_stopped(&shield);
+  }
+  tdo_shield_leave(&shield);
+  REQUIRE(!model.stopped);
+  compare(true);
+}
+
+static void do_flush(void) {
+  tdo_shield_flush(&shield);
+  compare(true);
+}
+
+static void (*const requests[])(void) = {
+    do_commit, do_adopt, do_adopt,   do_retire, do_raise,  do_raise,
+    do_lower,  do_lower, do_expose,  do_expose, do_expose, do_cover,
+    do_cover,  do_cover, do_offer,   do_offer,  do_hit,    do_leave,
+    do_flush,  do_leave, do_decommit};
+
+#define REQUESTS (sizeof requests / sizeof requests[0])
+
+static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit) {
+  tdo_shield_settings_t settings;
+  tdo_shield_hooks_t hooks = {&model, hook_stop, hook_go, hook_lost};
+  tdo_shield_settings_init(&settings);
+  settings.mode = mode;
+  settings.queue_length = 1 + random_below(random_below(2) ? 100 : 4);
+  settings.defer_fresh = (unsigned)random_below(4);
+  settings.defer_hit = (unsigned)random_below(6);
+  settings.budget = random_below(2) ? 1.0 : 0.5;
+  memset(&model, 0, sizeof model);
+  fake_init(&fake, MODEL_PAGES, limit);
+  fake.refuse_of = refuse_of;
+  fake.closure = &model;
+  fake.watch = watch;
+  ck_assert_int_eq(MPS_RES_OK, tdo_shield_init(&shield, &fake.vm, FAKE_BASE,
+                                               MODEL_PAGES * FAKE_PAGE,
+                                               &settings, &hooks));
+}
+
+static void run(tdo_shield_mode_t mode, size_t steps, unsigned refuse_of,
+                size_t limit) {
+  start(mode, refuse_of, limit);
+  for (size_t i = 0; i < steps; ++i) {
+    requests[random_below(REQUESTS)]();
+    if (mode == TDO_SHIELD_NAIVE || i % 16 == 0) {
+      compare(mode == TDO_SHIELD_NAIVE);
+    }
+  }
+  do_leave();
+  REQUIRE(model.stops <= model.goes);
+  if (refuse_of == 0 && limit == SIZE_MAX) {
+    REQUIRE(0 == model.lost);
+    REQUIRE(shield.stats.pages_changed == fake.changed);
+    if (mode == TDO_SHIELD_NAIVE) {
+      REQUIRE(shield.stats.calls == model.naive_calls);
+    } else if (mode == TDO_SHIELD_RANGED) {
+      REQUIRE(shield.stats.calls <= model.naive_calls);
+    }
+  }
+  tdo_shield_finish(&shield);
+  REQUIRE(0 == fake.tables);
+}
+
+#define ROUNDS 20
+
+static size_t steps(void) {
+  const char *given = getenv("TDO_STEPS");
+  return given != NULL ? strtoul(given, NULL, 0) : 8000;
+}
+
+START_TEST(model_plain) {
+  for (int i = 0; i < ROUNDS; ++i) {
+    run((tdo_shield_mode_t)_i, steps(), 0, SIZE_MAX);
+  }
+}
+END_TEST
+
+START_TEST(model_refused) {
+  for (int i = 0; i < ROUNDS; ++i) {
+    run((tdo_shield_mode_t)_i, steps(), 2 + (unsigned)random_below(40),
+        SIZE_MAX);
+  }
+}
+END_TEST
+
+START_TEST(model_limited) {
+  for (int i = 0; i < ROUNDS; ++i) {
+    run((tdo_shield_mode_t)_i, steps(), 0, 2 + random_below(100));
+  }
+}
+END_TEST
+
+static Suite *suite(void) {
+  Suite *s = suite_create("shield_model");
+  TCase *t = tcase_create("model");
+  tcase_set_timeout(t, 300);
+  tcase_add_loop_test(t, model_plain, 0, TDO_SHIELD_MODES);
+  tcase_add_loop_test(t, model_refused, 0, TDO_SHIELD_MODES);
+  tcase_add_loop_test(t, model_limited, 0, TDO_SHIELD_MODES);
+  suite_add_tcase(s, t);
+  return s;
+}
+
+int main(void) {
+  random_start();
+  SRunner *runner = srunner_create(suite());
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
