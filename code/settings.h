@@ -1,0 +1,87 @@
+/* Testudo: settings from the environment, one row for each.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_CODE_SETTINGS_H
+#define TDO_CODE_SETTINGS_H
+
+#include "code/base.h"
+
+/* X(field, type, variable, default, default in words, lowest, highest, what
+   is accepted, in words, help). Types:
+     SIZE    bytes, with K, M or G behind the number
+     SIZE0   SIZE that may also be 0, which means "not given"
+     POW2    SIZE0 that is a power of two
+     COUNT   whole number
+     REAL    decimal fraction
+     FLAG    bool
+     CHOICE  index of one of the words of tdo_settings_shields */
+#define TDO_SETTINGS(X)                                                       \
+  X(shield, CHOICE, "TESTUDO_SHIELD", 2, "deferred", 0, 4,                    \
+    "naive, ranged, deferred, dirty or off",                                  \
+    "how page protection is managed")                                         \
+  X(queue, COUNT, "TESTUDO_QUEUE", 256, "256", 1, 1048576,                    \
+    "a whole number from 1 to 1048576",                                       \
+    "ranges that the shield queues before it flushes early")                  \
+  X(quantum, SIZE, "TESTUDO_QUANTUM", 262144, "256K", 4096, 1099511627776,    \
+    "a size from 4K to 1024G",                                                \
+    "bytes scanned for each hit of the read barrier")                         \
+  X(defer_fresh, COUNT, "TESTUDO_DEFER_FRESH", 2, "2", 0, 1000000,            \
+    "a whole number from 0 to 1000000",                                       \
+    "scans without a write before a new page is write-protected")             \
+  X(defer_hit, COUNT, "TESTUDO_DEFER_HIT", 8, "8", 0, 1000000,                \
+    "a whole number from 0 to 1000000",                                       \
+    "the same for a page whose protection was hit")                           \
+  X(budget, REAL, "TESTUDO_BUDGET", 0.5, "0.5", 0, 1,                         \
+    "a fraction from 0 to 1",                                                 \
+    "part of the system's limit of mappings that may be used")                \
+  X(grain, POW2, "TESTUDO_GRAIN", 0, "what the program says", 4096,           \
+    1073741824, "a power of two from 4K to 1G, or 0 for the program's own",   \
+    "unit of address space in which an arena hands out memory")               \
+  X(spare, REAL, "TESTUDO_SPARE", 0, "what the program says", 0, 1,           \
+    "a fraction from 0 to 1",                                                 \
+    "part of the memory in use that may be kept though it is free")           \
+  X(reserve, SIZE0, "TESTUDO_RESERVE", 0, "a size chosen by the library",     \
+    1048576, 70368744177664,                                                  \
+    "a size from 1M to 65536G, or 0 to let the library choose",               \
+    "address space to reserve for each arena")                                \
+  X(stress, COUNT, "TESTUDO_STRESS", 0, "0", 0, 1000000000,                   \
+    "a whole number from 0 to 1000000000",                                    \
+    "collect at every n-th chance, for tests (0: never)")                     \
+  X(statistics, FLAG, "TESTUDO_STATISTICS", 0, "off", 0, 1, "on or off",      \
+    "print statistics when the program ends")                                 \
+  X(check, FLAG, "TESTUDO_CHECK", 0, "off", 0, 1, "on or off",                \
+    "check the whole heap around each collection")
+
+#define TDO_SETTING_C_SIZE   size_t
+#define TDO_SETTING_C_SIZE0  size_t
+#define TDO_SETTING_C_POW2   size_t
+#define TDO_SETTING_C_COUNT  unsigned
+#define TDO_SETTING_C_REAL   double
+#define TDO_SETTING_C_FLAG   bool
+#define TDO_SETTING_C_CHOICE unsigned
+
+/* The value of each setting, and whether the environment gave it (FIELD_given
+   is false too when the value was 0 for "not given"). */
+typedef struct tdo_settings {
+#define TDO_SETTINGS_FIELD(field, type, ...)                                  \
+  TDO_SETTING_C_##type field;                                                 \
+  bool field##_given;
+  TDO_SETTINGS(TDO_SETTINGS_FIELD)
+#undef TDO_SETTINGS_FIELD
+} tdo_settings_t;
+
+/* The words of TESTUDO_SHIELD, in the order of their values. */
+extern const char *const tdo_settings_shields[5];
+
+/* Read the environment. A value that cannot be read gives one line on the
+   plinth's standard error, once in the process for each variable, and the
+   default. An empty value counts as unset. Thread-safe as getenv is. */
+void tdo_settings_read(tdo_settings_t *settings_o);
+
+/* The rows as text, for help. */
+typedef struct tdo_setting_row {
+  const char *variable, *default_text, *accepts, *help;
+} tdo_setting_row_t;
+
+const tdo_setting_row_t *tdo_settings_rows(size_t *count_o);
+
+#endif /* TDO_CODE_SETTINGS_H */
