@@ -1,9 +1,14 @@
 """Testudo: the manual's settings. SPDX-License-Identifier: BSD-2-Clause"""
 
+import os
+import sys
+
+sys.path.insert(0, os.path.abspath("_ext"))
+
 project = "Testudo"
 copyright = "2026, the Testudo authors"
 author = "the Testudo authors"
-extensions = []
+extensions = ["settings"]
 root_doc = "index"
 primary_domain = "c"
 highlight_language = "none"
