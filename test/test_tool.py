@@ -85,6 +85,7 @@ class Command(unittest.TestCase):
         profile = json.loads(out)
         calls = profile["syscalls"]
         self.assertEqual(calls["getppid"], 30)
+        self.assertEqual((calls["exit"], calls["exit_group"]), (1, 2))
         self.assertEqual(calls["total"],
                          sum(calls.values()) - calls["total"])
         self.assertGreaterEqual(profile["peak_kib"], 64 << 10)
@@ -122,14 +123,19 @@ class Command(unittest.TestCase):
 
 class Parts(unittest.TestCase):
     def test_parse_summary(self):
-        text = ("syscall              calls\n"
+        text = ("12 exit(0)         = ?\n"
+                "12 +++ exited with 0 +++\n"
+                "11 exit_group(0)   = ?\n"
+                "13 exit_group(1)   = ?\n"
+                "syscall              calls\n"
                 "---------------- ---------\n"
                 "read                     1\n"
                 "rt_sigreturn       5270149\n"
                 "---------------- ---------\n"
                 "total              5270150\n")
         self.assertEqual(kernel.parse_summary(text),
-                         {"read": 1, "rt_sigreturn": 5270149})
+                         {"read": 1, "rt_sigreturn": 5270149, "exit": 1,
+                          "exit_group": 2})
 
     def test_ratio(self):
         self.assertEqual(tally.ratio(3110, 527014), "1/169")

@@ -1,7 +1,7 @@
 """Testudo: what the kernel says about one run of a program.
 
-A run is counted by strace (every system call of every thread and child
-that returned) and timed in another, untraced, run.
+A run is counted by strace (every system call of every thread and child)
+and timed in another, untraced, run.
 
 SPDX-License-Identifier: BSD-2-Clause
 """
@@ -35,13 +35,25 @@ def require(command, returncode):
         raise Failure(f"{command[0]} {describe_status(returncode)}", status)
 
 
+# The summary has all calls that return; those that do not (exit, exit_group)
+# are printed one by one.
+STRACE = ["strace", "-f", "-C", "-U", "name,calls", "-e", "signal=none",
+          "--status=unfinished"]
+SUMMARY = re.compile(r"(\w+)\s+(\d+)\s*")
+UNFINISHED = re.compile(r"(?:\d+\s+)?(exit|exit_group)\(.*")
+
+
 def parse_summary(text):
-    """The counts in the output of strace -c -U name,calls, by name."""
+    """The counts in the output of STRACE, by name."""
     counts = {}
     for line in text.splitlines():
-        match = re.fullmatch(r"(\w+)\s+(\d+)\s*", line)
-        if match and match.group(1) != "total":
-            counts[match.group(1)] = int(match.group(2))
+        summary = SUMMARY.fullmatch(line)
+        unfinished = UNFINISHED.fullmatch(line)
+        if summary and summary.group(1) != "total":
+            counts[summary.group(1)] = int(summary.group(2))
+        elif unfinished:
+            name = unfinished.group(1)
+            counts[name] = counts.get(name, 0) + 1
     return counts
 
 
@@ -57,13 +69,11 @@ def count(command, environment, output=None):
     OUTPUT is where its standard output goes, as for subprocess; nowhere if
     None. Raises Failure.
     """
-    strace = shutil.which("strace")
-    if strace is None:
+    if shutil.which(STRACE[0]) is None:
         raise Failure("strace is not installed")
     with tempfile.NamedTemporaryFile("r", suffix=".strace") as summary:
-        tracer = [strace, "-f", "-c", "-U", "name,calls", "-o", summary.name]
         done = subprocess.run(
-            [*tracer, "--", *command], env=environment,
+            [*STRACE, "-o", summary.name, "--", *command], env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL if output is None else output)
         require(command, done.returncode)
