@@ -16,6 +16,7 @@ if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
 endif()
 if(NOT TESTUDO_SANITIZE)
   testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
+  testudo_python_test(test_demo)
 endif()
 if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
   testudo_python_test(test_install "${CMAKE_C_COMPILER}"
