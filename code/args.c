@@ -44,8 +44,7 @@ mps_bool_t tdo_arg_pick(mps_arg_s *arg_o, mps_arg_s args[], mps_key_t key) {
   return 1;
 }
 
-mps_bool_t tdo_arg_require(mps_arg_s *arg_o, mps_arg_s args[],
-                           mps_key_t key) {
+mps_bool_t tdo_arg_require(mps_arg_s *arg_o, mps_arg_s args[], mps_key_t key) {
   bool found = tdo_arg_pick(arg_o, args, key);
   TDO_ASSERT(found, key->missing);
   return found;

@@ -185,7 +185,10 @@ const mps_fun_t functions[] = {
     F(mps_transform_apply),
     F(mps_transform_create),
     F(mps_transform_destroy),
-    F(tdo_arena_describe)};
+    F(tdo_arena_describe),
+    F(_mps_args_full),
+    F(_mps_fix2),
+};
 
 int main(void) {
   size_t i;
