@@ -281,7 +281,7 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit) {
 /* Would an offer of PAGE be granted, counting one more calm scan? */
 static bool shield_grants(const tdo_shield_t *sh, size_t page, bool room) {
   unsigned state = sh->state[page];
-  unsigned calm = sh->calm[page] + 1u;
+  unsigned calm = (unsigned)tdo_min(sh->calm[page] + 1u, UINT8_MAX);
   if ((state & TDO_BAR_WRITE) != 0) {
     return true;
   }
