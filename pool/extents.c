@@ -1,0 +1,135 @@
+/* Testudo: the balanced tree of a manual pool's extents.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "pool/extents.h"
+#include "code/check.h"
+
+static int extent_height(const tdo_extent_t *e) {
+  return e == NULL ? 0 : e->height;
+}
+
+static size_t extent_true_reach(const tdo_extent_t *e, unsigned shift) {
+  return tdo_max(tdo_extent_longest(e, shift),
+                 tdo_max(tdo_extent_reach(e->child[0]),
+                         tdo_extent_reach(e->child[1])));
+}
+
+/* Height and reach from the children. */
+static void extent_renew(tdo_extent_t *e, unsigned shift) {
+  int a = extent_height(e->child[0]), b = extent_height(e->child[1]);
+
+  e->height = 1 + (a > b ? a : b);
+  e->reach = extent_true_reach(e, shift);
+}
+
+/* The link that points at E. */
+static tdo_extent_t **extent_link(tdo_freelist_t *fl, tdo_extent_t *e) {
+  if (e->parent == NULL)
+    return &fl->root;
+  return &e->parent->child[e->parent->child[1] == e];
+}
+
+/* The child of E on SIDE takes E's place; E becomes its other child. */
+static tdo_extent_t *extent_rotate(tdo_freelist_t *fl, tdo_extent_t *e,
+                                   int side) {
+  tdo_extent_t *up = e->child[side], *middle = up->child[!side];
+
+  *extent_link(fl, e) = up;
+  up->parent = e->parent;
+  up->child[!side] = e;
+  e->parent = up;
+  e->child[side] = middle;
+  if (middle != NULL)
+    middle->parent = e;
+  extent_renew(e, fl->shift);
+  extent_renew(up, fl->shift);
+  return up;
+}
+
+/* Make .balance and .reach hold from E up to the root. */
+static void extents_settle(tdo_freelist_t *fl, tdo_extent_t *e) {
+  for (; e != NULL; e = e->parent) {
+    int tilt = extent_height(e->child[1]) - extent_height(e->child[0]);
+    if (tilt < -1 || tilt > 1) {
+      int side = tilt > 0;
+      tdo_extent_t *tall = e->child[side];
+      if (extent_height(tall->child[!side]) > extent_height(tall->child[side]))
+        (void)extent_rotate(fl, tall, !side);
+      e = extent_rotate(fl, e, side);
+    } else {
+      extent_renew(e, fl->shift);
+    }
+  }
+}
+
+void tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent) {
+  tdo_extent_t **link = &fl->root, *parent = NULL;
+
+  while (*link != NULL) {
+    parent = *link;
+    link = &parent->child[extent->seg.base > parent->seg.base];
+  }
+  extent->child[0] = extent->child[1] = NULL;
+  extent->parent = parent;
+  *link = extent;
+  extents_settle(fl, extent);
+}
+
+void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent) {
+  tdo_extent_t *heir, *low;
+
+  if (extent->child[0] == NULL || extent->child[1] == NULL) {
+    heir = extent->child[extent->child[0] == NULL];
+    low = extent->parent;
+    *extent_link(fl, extent) = heir;
+    if (heir != NULL)
+      heir->parent = extent->parent;
+  } else { /* its successor takes its place */
+    heir = extent->child[1];
+    while (heir->child[0] != NULL)
+      heir = heir->child[0];
+    low = heir->parent == extent ? heir : heir->parent;
+    *extent_link(fl, heir) = heir->child[1];
+    if (heir->child[1] != NULL)
+      heir->child[1]->parent = heir->parent;
+    *extent_link(fl, extent) = heir;
+    heir->parent = extent->parent;
+    for (int side = 0; side < 2; ++side) {
+      heir->child[side] = extent->child[side];
+      if (heir->child[side] != NULL)
+        heir->child[side]->parent = heir;
+    }
+  }
+  extents_settle(fl, low);
+}
+
+void tdo_extents_changed(tdo_extent_t *extent, unsigned shift) {
+  for (; extent != NULL; extent = extent->parent) {
+    size_t reach = extent_true_reach(extent, shift);
+    if (extent->reach == reach)
+      return;
+    extent->reach = reach;
+  }
+}
+
+/* The tree below E, whose extents begin in [LOW, HIGH). */
+static void extents_check_below(const tdo_extent_t *e, const char *low,
+                                const char *high, unsigned shift) {
+  int tilt;
+
+  if (e == NULL)
+    return;
+  tilt = extent_height(e->child[1]) - extent_height(e->child[0]);
+  TDO_CHECK(low <= e->seg.base && e->seg.base < high); /* .order */
+  TDO_CHECK(tilt >= -1 && tilt <= 1);                    /* .balance */
+  TDO_CHECK(e->reach == extent_true_reach(e, shift));    /* .reach */
+  for (int side = 0; side < 2; ++side)
+    TDO_CHECK(e->child[side] == NULL || e->child[side]->parent == e);
+  extents_check_below(e->child[0], low, e->seg.base, shift);
+  extents_check_below(e->child[1], e->seg.base + 1, high, shift);
+}
+
+bool tdo_extents_check(const tdo_freelist_t *fl) {
+  TDO_CHECK(fl->root == NULL || fl->root->parent == NULL);
+  extents_check_below(fl->root, NULL, (const char *)UINTPTR_MAX, fl->shift);
+  return true;
+}

@@ -1,0 +1,33 @@
+/* Testudo: the balanced tree of a manual pool's extents.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   An AVL tree by base address, with parents. (An extent made inside a hole of
+   another one follows it.)
+
+   Invariants:
+   .order    all extents on side 0 begin below, all on side 1 above.
+   .balance  the heights of a node's sides differ by at most 1.
+   .reach    see pool/freelist.h. */
+#ifndef TDO_POOL_EXTENTS_H
+#define TDO_POOL_EXTENTS_H
+
+#include "pool/freelist.h"
+
+void tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent);
+void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent);
+/* The longest run of EXTENT changed: make .reach hold again. */
+void tdo_extents_changed(tdo_extent_t *extent, unsigned shift);
+/* Depth-first check of .order, .balance and .reach. */
+bool tdo_extents_check(const tdo_freelist_t *fl);
+
+/* The longest free run of EXTENT itself, in bytes. */
+static inline size_t tdo_extent_longest(const tdo_extent_t *extent,
+                                        unsigned shift) {
+  return tdo_runs_longest(&extent->runs) << shift;
+}
+
+static inline size_t tdo_extent_reach(const tdo_extent_t *extent) {
+  return extent == NULL ? 0 : extent->reach;
+}
+
+#endif /* TDO_POOL_EXTENTS_H */

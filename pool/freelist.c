@@ -1,0 +1,321 @@
+/* Testudo: the memory of a manual pool.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "pool/extents.h"
+#include "code/check.h"
+
+static size_t freelist_grain(const tdo_freelist_t *fl) {
+  return (size_t)1 << tdo_pool_space(fl->pool)->grain_shift;
+}
+
+static size_t extent_unit(const tdo_freelist_t *fl, const tdo_extent_t *e,
+                          const char *at) {
+  return (size_t)(at - e->seg.base) >> fl->shift;
+}
+
+static char *extent_at(const tdo_freelist_t *fl, const tdo_extent_t *e,
+                       size_t unit) {
+  return e->seg.base + (unit << fl->shift);
+}
+
+void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool) {
+  TDO_CHECK(tdo_is_pow2(pool->align));
+  fl->pool = pool;
+  fl->root = NULL;
+  fl->made = fl->leaving = NULL;
+  fl->shift = tdo_log2(pool->align);
+  TDO_CHECK(pool->align <= freelist_grain(fl));
+}
+
+/* Give back [BASE, LIMIT), grains that EXTENT still has, already marked as in
+   use. */
+static void extent_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
+                        char *limit) {
+  tdo_space_t *sp = tdo_pool_space(fl->pool);
+
+  fl->pool->total -= (size_t)(limit - base);
+  e->held -= (size_t)(limit - base);
+  tdo_space_free(sp, tdo_space_grain(sp, base),
+                 (size_t)(limit - base) >> sp->grain_shift);
+}
+
+static void extent_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
+  TDO_CHECK(e->held == 0);
+  tdo_extents_remove(fl, e);
+  tdo_ring_remove(&e->seg.pool_ring);
+  e->seg.sig = TDO_SIG_DEAD;
+  tdo_pool_control_free(fl->pool, e, e->bytes);
+}
+
+/* Give back every grain that E still has, in runs. */
+static void extent_drop_all(tdo_freelist_t *fl, tdo_extent_t *e) {
+  tdo_space_t *sp = tdo_pool_space(fl->pool);
+  size_t grain = freelist_grain(fl);
+  char *at = e->seg.base, *base;
+
+  while (e->held > 0) {
+    while (tdo_space_owner(sp, at) != e)
+      at += grain;
+    base = at;
+    while (at < e->seg.limit && tdo_space_owner(sp, at) == e)
+      at += grain;
+    extent_drop(fl, e, base, at);
+  }
+}
+
+void tdo_freelist_finish(tdo_freelist_t *fl) {
+  while (fl->root != NULL) {
+    tdo_extent_t *e = fl->root;
+    fl->pool->free -= e->free;
+    extent_drop_all(fl, e);
+    extent_unmake(fl, e);
+  }
+}
+
+mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
+                              size_t size, bool high) {
+  tdo_space_t *sp = tdo_pool_space(fl->pool);
+  size_t held, units, bytes;
+  tdo_extent_t *e;
+  void *p;
+  mps_res_t res;
+
+  held = tdo_space_bytes(sp, tdo_space_grains_for(sp, size));
+  if (held == 0 || held > sp->size)
+    return MPS_RES_RESOURCE;
+  units = held >> fl->shift;
+  bytes = tdo_round_up(sizeof *e, sizeof(tdo_word_t)) + tdo_runs_bytes(units);
+  res = tdo_pool_control_alloc(&p, fl->pool, bytes);
+  if (res != MPS_RES_OK)
+    return res;
+  e = p;
+  memset(e, 0, sizeof *e);
+  res = tdo_seg_init(&e->seg, sp, held, TDO_GROUP_MANUAL, high, fl->pool);
+  if (res != MPS_RES_OK) {
+    tdo_pool_control_free(fl->pool, e, bytes);
+    return res;
+  }
+  tdo_ring_append(&fl->pool->segs, &e->seg.pool_ring);
+  e->bytes = bytes;
+  e->held = e->free = held;
+  tdo_runs_init(&e->runs, units,
+                (char *)p + tdo_round_up(sizeof *e, sizeof(tdo_word_t)));
+  tdo_runs_free(&e->runs, 0, units);
+  tdo_extents_insert(fl, e);
+  fl->pool->total += held;
+  fl->pool->free += held;
+  area_o->extent = e;
+  area_o->base = e->seg.base;
+  area_o->limit = e->seg.limit;
+  if (fl->made != NULL)
+    fl->made(fl->pool, area_o->base, area_o->limit);
+  return MPS_RES_OK;
+}
+
+/* The lowest (SIDE 0) or highest (SIDE 1) extent with a run of SIZE bytes, or
+   null. */
+static tdo_extent_t *freelist_extent(const tdo_freelist_t *fl, size_t size,
+                                     int side) {
+  tdo_extent_t *e = fl->root;
+
+  if (tdo_extent_reach(e) < size)
+    return NULL;
+  for (;;) {
+    if (tdo_extent_reach(e->child[side]) >= size)
+      e = e->child[side];
+    else if (tdo_extent_longest(e, fl->shift) >= size)
+      return e;
+    else
+      e = e->child[!side];
+  }
+}
+
+bool tdo_freelist_lowest(tdo_area_t *area_o, const tdo_freelist_t *fl,
+                         size_t size) {
+  tdo_extent_t *e = freelist_extent(fl, size, 0);
+  size_t base;
+
+  if (e == NULL || !tdo_runs_lowest(&base, &e->runs, size >> fl->shift))
+    return false;
+  area_o->extent = e;
+  area_o->base = extent_at(fl, e, base);
+  area_o->limit = extent_at(fl, e, tdo_runs_limit(&e->runs, base));
+  return true;
+}
+
+bool tdo_freelist_highest(tdo_area_t *area_o, const tdo_freelist_t *fl,
+                          size_t size) {
+  tdo_extent_t *e = freelist_extent(fl, size, 1);
+  size_t limit;
+
+  if (e == NULL || !tdo_runs_highest(&limit, &e->runs, size >> fl->shift))
+    return false;
+  area_o->extent = e;
+  area_o->base = extent_at(fl, e, tdo_runs_start(&e->runs, limit - 1));
+  area_o->limit = extent_at(fl, e, limit);
+  return true;
+}
+
+bool tdo_freelist_largest(tdo_area_t *area_o, const tdo_freelist_t *fl,
+                          size_t size) {
+  size_t most = tdo_extent_reach(fl->root);
+
+  return most > 0 && most >= size && tdo_freelist_lowest(area_o, fl, most);
+}
+
+void tdo_freelist_take(tdo_freelist_t *fl, const tdo_area_t *area) {
+  tdo_extent_t *e = area->extent;
+  size_t base = extent_unit(fl, e, area->base);
+  size_t limit = extent_unit(fl, e, area->limit);
+
+  TDO_CRITICAL(tdo_runs_all_free(&e->runs, base, limit));
+  tdo_runs_take(&e->runs, base, limit);
+  e->free -= tdo_area_size(area);
+  fl->pool->free -= tdo_area_size(area);
+  tdo_extents_changed(e, fl->shift);
+}
+
+tdo_extent_t *tdo_freelist_used(const tdo_freelist_t *fl, const char *base,
+                                const char *limit) {
+  tdo_space_t *sp = tdo_pool_space(fl->pool);
+  tdo_seg_t *seg = tdo_seg_of(sp, base);
+  tdo_extent_t *e;
+
+  if (seg == NULL || seg->automatic || seg->pool != fl->pool)
+    return NULL;
+  e = (tdo_extent_t *)(void *)seg;
+  if (base >= limit || limit > seg->limit ||
+      !tdo_runs_all_used(&e->runs, extent_unit(fl, e, base),
+                         extent_unit(fl, e, limit)))
+    return NULL;
+  /* .holes: what was given back is not free either. */
+  for (size_t g = tdo_space_grain(sp, base) + 1;
+       g <= tdo_space_grain(sp, limit - 1); ++g)
+    if (sp->owner[g] != seg)
+      return NULL;
+  return e;
+}
+
+tdo_extent_t *tdo_freelist_block(const tdo_freelist_t *fl, mps_addr_t p,
+                                 size_t size) {
+  char *base = p;
+  size_t align = fl->pool->align, rounded = tdo_round_up(size, align);
+  bool aligned = p != NULL && tdo_round_down((tdo_word_t)p, align) ==
+                                  (tdo_word_t)p;
+  tdo_extent_t *extent = NULL;
+
+  TDO_ASSERT(aligned, "the address of a block to free is null or not aligned "
+                      "to the pool's alignment");
+  if (!aligned)
+    return NULL;
+  if (rounded > 0 && rounded < UINTPTR_MAX - (tdo_word_t)p)
+    extent = tdo_freelist_used(fl, base, base + rounded);
+  TDO_ASSERT(extent != NULL, "a block to free is not in the pool, or some of "
+                             "it is free already");
+  return extent;
+}
+
+void tdo_freelist_give(tdo_freelist_t *fl, tdo_extent_t *extent, char *base,
+                       char *limit) {
+  tdo_runs_free(&extent->runs, extent_unit(fl, extent, base),
+                extent_unit(fl, extent, limit));
+  extent->free += (size_t)(limit - base);
+  fl->pool->free += (size_t)(limit - base);
+  tdo_extents_changed(extent, fl->shift);
+}
+
+tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
+                               const char *at) {
+  size_t unit = extent_unit(fl, extent, at);
+  tdo_area_t area = {extent,
+                     extent_at(fl, extent, tdo_runs_start(&extent->runs, unit)),
+                     extent_at(fl, extent,
+                               tdo_runs_limit(&extent->runs, unit))};
+
+  return area;
+}
+
+size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
+                           size_t bytes) {
+  tdo_extent_t *e = area->extent;
+  size_t grain = freelist_grain(fl), most;
+  tdo_area_t part = {e, NULL, NULL};
+
+  part.limit = (char *)tdo_round_down((tdo_word_t)area->limit, grain);
+  part.base = (char *)tdo_round_up((tdo_word_t)area->base, grain);
+  if (bytes == 0 || part.base >= part.limit)
+    return 0;
+  most = tdo_area_size(&part);
+  if (bytes < most) /* the highest grains */
+    part.base = part.limit - tdo_round_up(bytes, grain);
+  most = tdo_area_size(&part);
+  if (fl->leaving != NULL)
+    fl->leaving(fl->pool, part.base, part.limit);
+  tdo_freelist_take(fl, &part);
+  extent_drop(fl, e, part.base, part.limit);
+  if (e->held == 0)
+    extent_unmake(fl, e);
+  return most;
+}
+
+size_t tdo_freelist_return_any(tdo_freelist_t *fl, size_t bytes) {
+  size_t done = 0, part;
+  tdo_area_t area;
+
+  do {
+    if (!tdo_freelist_largest(&area, fl, freelist_grain(fl)))
+      break;
+    part = tdo_freelist_return(fl, &area, bytes - done);
+    done += part;
+  } while (part > 0 && done < bytes);
+  return done;
+}
+
+bool tdo_freelist_next(tdo_area_t *area_io, const tdo_freelist_t *fl) {
+  tdo_ring_t *ring = &fl->pool->segs, *at = ring->next;
+  size_t from = 0;
+
+  if (area_io->extent != NULL) {
+    at = &area_io->extent->seg.pool_ring;
+    from = extent_unit(fl, area_io->extent, area_io->limit);
+  }
+  for (; at != ring; at = at->next, from = 0) {
+    tdo_extent_t *e = TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, at);
+    size_t unit = tdo_bits_next_clear(e->runs.used, from, e->runs.units);
+    if (unit < e->runs.units) {
+      area_io->extent = e;
+      area_io->base = extent_at(fl, e, unit);
+      area_io->limit = extent_at(fl, e, tdo_runs_limit(&e->runs, unit));
+      return true;
+    }
+  }
+  return false;
+}
+
+bool tdo_freelist_check(const tdo_freelist_t *fl) {
+  tdo_space_t *sp = tdo_pool_space(fl->pool);
+  size_t total = 0, free = 0;
+
+  (void)tdo_extents_check(fl);
+  TDO_RING_FOR(node, &fl->pool->segs) {
+    tdo_extent_t *e = TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, node);
+    size_t units = e->runs.units, held = 0;
+    TDO_CHECK(e->seg.sig == TDO_SEG_SIG && tdo_runs_check(&e->runs));
+    TDO_CHECK(e->free == (units - tdo_bits_count(e->runs.used, 0, units))
+                             << fl->shift);
+    for (size_t g = tdo_space_grain(sp, e->seg.base), at = 0;
+         at < tdo_seg_size(&e->seg); ++g, at += freelist_grain(fl)) {
+      if (sp->owner[g] == e)
+        held += freelist_grain(fl);
+      else /* .holes */
+        TDO_CHECK(tdo_runs_all_used(&e->runs, at >> fl->shift,
+                                    (at + freelist_grain(fl)) >> fl->shift));
+    }
+    TDO_CHECK(held == e->held && held > 0);
+    total += held;
+    free += e->free;
+  }
+  TDO_CHECK(free == fl->pool->free);   /* .free */
+  TDO_CHECK(total == fl->pool->total); /* .total */
+  return true;
+}

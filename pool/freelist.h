@@ -1,0 +1,115 @@
+/* Testudo: the memory of a manual pool: extents in address order, and what is
+   free in them. Shared by the classes of manual pools.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Each extent is a run of grains with a table of its free units (a unit is
+   the pool's alignment), made together, so that freeing needs no memory and
+   nothing is kept in free blocks. The extents are a balanced tree by address;
+   each node knows the longest free run below it. All searches and changes
+   take O(log n) and time in proportion to the size of the range by machine
+   words (64 units). Free runs end at the ends of their extent.
+
+   Whole free grains can be given back to the arena from anywhere in an
+   extent; the descriptor stays until the last one is gone. So the segment of
+   an extent may have holes: the arena's owner table tells whose a grain is.
+
+   Invariants:
+   .reach   node->reach = the longest free run (bytes) in its subtree.
+   .free    pool->free = sum of the free runs of all extents.
+   .total   pool->total = sum of the grains that extents still have.
+   .holes   units of a grain given back are not free.
+
+   All functions need the arena's lock. Sizes and addresses are multiples of
+   the pool's alignment. */
+#ifndef TDO_POOL_FREELIST_H
+#define TDO_POOL_FREELIST_H
+
+#include "arena/segment.h"
+#include "pool/runs.h"
+#include "trace/pool.h"
+
+typedef struct tdo_extent tdo_extent_t;
+
+struct tdo_extent {
+  tdo_seg_t seg; /* first; owns the grains */
+  tdo_extent_t *child[2], *parent;
+  int height;
+  size_t reach;    /* see .reach */
+  size_t held;     /* bytes of grains not given back */
+  size_t free;     /* bytes of its free runs */
+  size_t bytes;    /* of this descriptor with its table */
+  bool own;        /* made for one block: goes back as soon as it can */
+  tdo_runs_t runs;
+};
+
+typedef struct tdo_freelist {
+  tdo_pool_t *pool;
+  tdo_extent_t *root;
+  unsigned shift; /* log2 of the pool's alignment */
+  /* Told of memory that came from the arena, all free, and of free memory
+     just before it goes back; may be null. */
+  void (*made)(tdo_pool_t *pool, char *base, char *limit);
+  void (*leaving)(tdo_pool_t *pool, char *base, char *limit);
+} tdo_freelist_t;
+
+/* A free run, or a part of one. */
+typedef struct tdo_area {
+  tdo_extent_t *extent;
+  char *base, *limit;
+} tdo_area_t;
+
+static inline size_t tdo_area_size(const tdo_area_t *area) {
+  return (size_t)(area->limit - area->base);
+}
+
+/* POOL's alignment is set, at most the grain size. */
+void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool);
+/* Gives all grains back. */
+void tdo_freelist_finish(tdo_freelist_t *fl);
+bool tdo_freelist_check(const tdo_freelist_t *fl);
+
+/* A new extent of SIZE > 0 bytes, rounded up to grains, all free. HIGH:
+   prefer high addresses. Results as tdo_space_alloc. */
+mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
+                              size_t size, bool high);
+
+/* The lowest (highest, largest) free run of at least SIZE > 0 bytes, whole.
+   False if there is none. */
+bool tdo_freelist_lowest(tdo_area_t *area_o, const tdo_freelist_t *fl,
+                         size_t size);
+bool tdo_freelist_highest(tdo_area_t *area_o, const tdo_freelist_t *fl,
+                          size_t size);
+bool tdo_freelist_largest(tdo_area_t *area_o, const tdo_freelist_t *fl,
+                          size_t size);
+
+/* AREA, free, is in use from now on. */
+void tdo_freelist_take(tdo_freelist_t *fl, const tdo_area_t *area);
+/* The extent of [BASE, LIMIT) if that range lies in one extent and no part of
+   it is free or given back; else null. */
+tdo_extent_t *tdo_freelist_used(const tdo_freelist_t *fl, const char *base,
+                                const char *limit);
+/* The same for the block [P, P + SIZE), both as a client gave them: SIZE is
+   rounded up. If that is no block in use the client is told, and the result is
+   null. */
+tdo_extent_t *tdo_freelist_block(const tdo_freelist_t *fl, mps_addr_t p,
+                                 size_t size);
+/* [BASE, LIMIT) of EXTENT, in use, is free from now on. Needs no memory. The
+   extent stays, even if all of it is free. */
+void tdo_freelist_give(tdo_freelist_t *fl, tdo_extent_t *extent, char *base,
+                       char *limit);
+/* The whole free run that holds the free address AT of EXTENT. */
+tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl,
+                               tdo_extent_t *extent, const char *at);
+
+/* Give whole free grains back to the arena: those in the free run AREA; those
+   in the largest runs; in either case at most BYTES (rounded up to grains).
+   Returns how many bytes went. May unmake extents. */
+size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
+                           size_t bytes);
+size_t tdo_freelist_return_any(tdo_freelist_t *fl, size_t bytes);
+
+/* Step through all free runs, extent by extent: *AREA_IO becomes the run after
+   it; start with a null extent. False at the end. */
+bool tdo_freelist_next(tdo_area_t *area_io, const tdo_freelist_t *fl);
+
+#endif /* TDO_POOL_FREELIST_H */
