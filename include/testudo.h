@@ -10,9 +10,85 @@
 extern "C" {
 #endif
 
+/* ---- settings of the shield, one arena's or by environment ----
+
+   Each may be given as a keyword argument to mps_arena_create_k. An
+   environment variable of the name beside it, when set, wins over the
+   argument. Manual, chapter "Settings". */
+
+/* How barriers reach the system (TESTUDO_SHIELD). */
+typedef enum tdo_mode_e {
+  TDO_MODE_NAIVE = 0,    /* "naive": one call a page, at once */
+  TDO_MODE_RANGED = 1,   /* "ranged": queued and coalesced */
+  TDO_MODE_DEFERRED = 2, /* "deferred": and write barriers must be earned */
+  TDO_MODE_DIRTY = 3,    /* "dirty": writes tracked by the kernel */
+  TDO_MODE_OFF = 4       /* "off": no barriers */
+} tdo_mode_t;
+
+extern const struct mps_key_s _tdo_key_SHIELD_MODE;
+#define TDO_KEY_SHIELD_MODE       (&_tdo_key_SHIELD_MODE)
+#define TDO_KEY_SHIELD_MODE_FIELD u
+/* Ranges queued before the shield flushes early (TESTUDO_QUEUE); at least
+   1. */
+extern const struct mps_key_s _tdo_key_SHIELD_QUEUE;
+#define TDO_KEY_SHIELD_QUEUE       (&_tdo_key_SHIELD_QUEUE)
+#define TDO_KEY_SHIELD_QUEUE_FIELD size
+/* Bytes scanned for each barrier hit, beyond the page hit (TESTUDO_QUANTUM). */
+extern const struct mps_key_s _tdo_key_SHIELD_QUANTUM;
+#define TDO_KEY_SHIELD_QUANTUM       (&_tdo_key_SHIELD_QUANTUM)
+#define TDO_KEY_SHIELD_QUANTUM_FIELD size
+
+/* Keyword arguments of Testudo's own are added with this, because the
+   common macro pastes names that begin with MPS_KEY_. */
+#define TDO_ARGS_ADD(args, key, value)                                        \
+  MPS_ARGS_ADD_FIELD(args, key, key##_FIELD, value)
+
+/* ---- statistics ---- */
+
+#define TDO_HISTOGRAM 24 /* bucket i counts values in [2^i, 2^(i+1)) */
+
+/* Counts since the arena was created. Times are seconds, sizes bytes. */
+typedef struct tdo_statistics_s {
+  tdo_mode_t mode;
+  /* Requests to the shield, by kind. */
+  size_t raises, lowers, exposes, covers;
+  /* Flushes, and why: end of a session, queue full, threads to be let go. */
+  size_t flushes_leave, flushes_full, flushes_stop;
+  /* Protection calls, those refused, pages in them, pages whose access
+     really changed, and how many calls had so many pages. */
+  size_t protect_calls, protect_refused, protect_pages, protect_changed;
+  size_t pages_per_call[TDO_HISTOGRAM];
+  /* Barrier hits, by kind. */
+  size_t hits_read, hits_write, hits_stale;
+  size_t bars_lost, bars_declined;
+  /* Mappings that protection makes in the window, now and at most. */
+  size_t mappings, mappings_most;
+  /* Collections, those of everything, and the time in them. */
+  size_t collections, full_collections;
+  double collect_seconds, longest_pause;
+  /* System calls by the library in the whole process, each attempt counted:
+     equal to the kernel's own count. */
+  size_t map_calls, unmap_calls, protect_calls_process, advise_calls;
+} tdo_statistics_s;
+
+/* Fill *STATISTICS_O. Locked. */
+void tdo_statistics(mps_arena_t arena, tdo_statistics_s *statistics_o);
+
 /* Write a description of the arena, for people, to the stream. Locked: any
    thread may call it, but no callback of the same arena. */
 void tdo_arena_describe(mps_arena_t arena, FILE *stream);
+
+/* Walk the whole heap with a checker that shares nothing with the collector,
+   and assert that every object reachable from exact roots lies in memory in
+   use and that every page summary covers the references in its page. For
+   tests and debugging; slow. Parks nothing; not while a collection is in
+   progress (then it does nothing). Locked. */
+void tdo_arena_check(mps_arena_t arena);
+
+/* Offer a memory fault that a handler installed after the library's got:
+   arguments as a SA_SIGINFO handler receives them. True if the fault was on
+   protected memory and is resolved: return from the handler. */
+mps_bool_t tdo_fault(int signal, void *siginfo, void *context);
 
 #ifdef __cplusplus
 }

@@ -40,6 +40,7 @@ struct tdo_gcseg {
   bool leaf;            /* never scanned, never protected */
   bool white, grey;
   bool barred;          /* read bar raised on the whole segment */
+  bool open;            /* white, and exposed to write forwarding markers */
   size_t descriptor;    /* bytes of the class's descriptor */
 };
 

@@ -6,7 +6,6 @@
 
 #include "arena/control.h"
 #include "code/lock.h"
-#include "code/settings.h"
 #include "shield/shield.h"
 #include "trace/ld.h"
 #include "trace/message.h"
@@ -29,6 +28,10 @@ typedef struct tdo_heap_stats {
 /* What creation may set. */
 typedef struct tdo_heap_options {
   size_t size, grain, commit_limit;
+  size_t window;         /* address space to reserve; 0: choose */
+  size_t quantum;        /* bytes scanned for each barrier hit */
+  unsigned stress;       /* collect at every n-th chance; 0: never */
+  bool check_heap;       /* run the heap checker around collections */
   double spare, pause_time;
   tdo_shield_settings_t shield;
   mps_arena_extended_t extended;
@@ -70,8 +73,12 @@ struct mps_arena_s {
   bool full_wanted;      /* "collect all" ramp ended */
   bool bars_lost;        /* a read bar was refused: finish at once */
   size_t quantum;        /* bytes scanned for each barrier hit */
+  bool explicit_collect; /* the client asked: keep no memory back */
+  bool trace_emergency_next; /* the next collection starts without memory */
   unsigned stress, stress_count;
+  bool stress_turn;
   bool check_heap;
+  unsigned char *sanity_zones; /* all white, while the checker runs */
   tdo_heap_stats_t stats;
 };
 
@@ -83,10 +90,20 @@ mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
 void tdo_heap_destroy(tdo_heap_t *heap);
 bool tdo_heap_check(const tdo_heap_t *heap);
 
+/* Run VISIT for every arena of the process. */
+void tdo_heap_each(void (*visit)(tdo_heap_t *heap));
+
+/* The chain of pools that name none; made at the first call. */
+mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap);
+
 /* Take the arena's lock, and give it back after flushing the shield and
    letting threads go. */
 void tdo_heap_enter(tdo_heap_t *heap);
 void tdo_heap_leave(tdo_heap_t *heap);
+
+/* Take protection away and free the lock for a debugger; the arena is only
+   fit for looking at afterwards. */
+void tdo_heap_postmortem(tdo_heap_t *heap);
 
 /* Read and write a word of the client's that may be in protected memory. */
 mps_addr_t tdo_heap_peek(tdo_heap_t *heap, mps_addr_t *p);

@@ -87,9 +87,19 @@ struct mps_pool_class_s {
   /* Scan all grey objects of SEG; it is exposed; it is black afterwards
      (method must leave no grey object and may be called again later). */
   mps_res_t (*scan)(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *seg);
-  /* Scan every object of SEG (not white) that overlaps [BASE, LIMIT). */
+  /* Widen [*BASE_IO, *LIMIT_IO) to the whole objects that overlap it, within
+     what is filled (equal if there are none). Null: nothing to widen. */
+  void (*widen)(tdo_pool_t *pool, tdo_gcseg_t *seg, char **base_io,
+                char **limit_io);
+  /* Scan every object of SEG (not white) in [BASE, LIMIT), which has been
+     widened and is exposed. */
   mps_res_t (*scan_range)(tdo_pool_t *pool, tdo_scan_t *scan,
                           tdo_gcseg_t *seg, char *base, char *limit);
+  /* Rooted classes: scan every block of rank scan->rank. */
+  mps_res_t (*scan_roots)(tdo_pool_t *pool, tdo_scan_t *scan);
+  /* A slice of work ends: the mutator runs next, so cover what is exposed
+     for copying into. Null: nothing. */
+  void (*pause)(tdo_pool_t *pool);
   /* The collection is over: free what died in SEG; it is white no more, or
      gone. */
   void (*reclaim)(tdo_pool_t *pool, tdo_gcseg_t *seg);

@@ -24,10 +24,10 @@ typedef struct tdo_trace {
   bool full;         /* every generation is condemned */
   bool emergency;    /* memory ran out: preserve in place */
   bool move_all;     /* large objects move too (explicit collection) */
+  bool messages;     /* secured: post a start and an end */
   bool finalized;    /* the finalization pass is over */
   unsigned bits;     /* of the condemned generations */
   tdo_ring_t grey[TDO_RANKS];
-  tdo_ring_t gens;   /* unused head kept for checks */
   size_t condemned;  /* bytes of white segments at the start */
   size_t survived;   /* bytes preserved so far */
   size_t left;       /* bytes in generations not condemned */

@@ -1,0 +1,362 @@
+/* Testudo: entry points for arenas (interface, sections 2.2-2.5).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include "code/args.h"
+#include "code/event.h"
+#include "code/settings.h"
+#include "interface/entry.h"
+#include "mpsavm.h"
+#include "mpsacl.h"
+#include "interface/statistics.h"
+#include "testudo.h"
+
+#define ARENA_SIZE_DEFAULT ((size_t)1 << 28)
+#define SPARE_DEFAULT      0.75
+#define PAUSE_DEFAULT      0.1
+
+struct mps_arena_class_s {
+  const char *name;
+  bool client; /* memory given by the client */
+};
+
+static const struct mps_arena_class_s arena_class_vm = {"VM", false};
+
+mps_arena_class_t mps_arena_class_vm(void) {
+  return (mps_arena_class_t)&arena_class_vm;
+}
+
+/* The environment wins over the program. */
+static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
+  tdo_settings_t s;
+  mps_arg_s arg;
+
+  tdo_shield_settings_init(&o->shield);
+  tdo_settings_read(&s);
+  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_MODE))
+    o->shield.mode = (tdo_shield_mode_t)arg.val.u;
+  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUEUE))
+    o->shield.queue_length = arg.val.size;
+  o->quantum = s.quantum;
+  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUANTUM) && !s.quantum_given)
+    o->quantum = arg.val.size;
+  if (s.shield_given)
+    o->shield.mode = (tdo_shield_mode_t)s.shield;
+  if (s.queue_given)
+    o->shield.queue_length = s.queue;
+  if (s.defer_fresh_given)
+    o->shield.defer_fresh = s.defer_fresh;
+  if (s.defer_hit_given)
+    o->shield.defer_hit = s.defer_hit;
+  if (s.budget_given)
+    o->shield.budget = s.budget;
+  if (s.grain_given && s.grain != 0)
+    o->grain = s.grain;
+  if (s.spare_given)
+    o->spare = s.spare;
+  o->window = s.reserve;
+  o->stress = s.stress;
+  o->check_heap = s.check;
+  if (s.statistics)
+    tdo_statistics_at_exit();
+}
+
+static void arena_spare(tdo_heap_options_t *o, mps_arg_s args[]) {
+  mps_arg_s arg;
+
+  o->spare = SPARE_DEFAULT;
+  if (tdo_arg_pick(&arg, args, MPS_KEY_SPARE_COMMIT_LIMIT))
+    o->spare = o->commit_limit == SIZE_MAX || o->commit_limit == 0
+                   ? 1.0
+                   : fmin(1.0, (double)arg.val.size /
+                                   (double)o->commit_limit);
+  if (tdo_arg_pick(&arg, args, MPS_KEY_SPARE))
+    o->spare = arg.val.d;
+  TDO_ASSERT(o->spare >= 0.0 && o->spare <= 1.0,
+             "the spare fraction must lie between 0.0 and 1.0");
+}
+
+static void arena_callbacks(tdo_heap_options_t *o, mps_arg_s args[]) {
+  mps_arg_s arg;
+
+  if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_EXTENDED))
+    o->extended = (mps_arena_extended_t)arg.val.fun;
+  if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_CONTRACTED))
+    o->contracted = (mps_arena_contracted_t)arg.val.fun;
+}
+
+static void arena_options(tdo_heap_options_t *o, mps_arg_s args[]) {
+  mps_arg_s arg;
+  size_t page = tdo_vm_system()->page_size;
+
+  memset(o, 0, sizeof *o);
+  o->size = ARENA_SIZE_DEFAULT;
+  o->grain = page;
+  o->commit_limit = SIZE_MAX;
+  o->pause_time = PAUSE_DEFAULT;
+  if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_SIZE))
+    o->size = arg.val.size;
+  if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_GRAIN_SIZE))
+    o->grain = tdo_max(arg.val.size, page);
+  TDO_ASSERT(tdo_is_pow2(o->grain),
+             "the arena's grain size must be a power of two");
+  if (tdo_arg_pick(&arg, args, MPS_KEY_COMMIT_LIMIT))
+    o->commit_limit = arg.val.size;
+  if (tdo_arg_pick(&arg, args, MPS_KEY_PAUSE_TIME))
+    o->pause_time = arg.val.d;
+  TDO_ASSERT(o->pause_time >= 0.0, "the pause time must not be negative");
+  (void)tdo_arg_pick(&arg, args, MPS_KEY_ARENA_ZONED);
+  arena_spare(o, args);
+  arena_callbacks(o, args);
+  arena_settings(o, args);
+}
+
+mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
+                             mps_arg_s args[]) {
+  tdo_heap_options_t options;
+  tdo_heap_t *heap;
+  mps_res_t res;
+
+  ENTRY_REQUIRE(arena_o != NULL, "no place for the new arena",
+                MPS_RES_PARAM);
+  ENTRY_REQUIRE(cls == &arena_class_vm, "not an arena class", MPS_RES_PARAM);
+  if (!tdo_args_check(args))
+    return MPS_RES_PARAM;
+  tdo_event_init();
+  arena_options(&options, args);
+  res = tdo_heap_create(&heap, cls, &options);
+  if (res == MPS_RES_OK)
+    *arena_o = heap;
+  return res;
+}
+
+mps_res_t mps_arena_create_v(mps_arena_t *arena_o, mps_arena_class_t cls,
+                             va_list list) {
+  mps_arg_s args[MPS_ARGS_MAX];
+
+  args[0].key = MPS_KEY_ARENA_SIZE;
+  args[0].val.size = va_arg(list, size_t);
+  args[1].key = MPS_KEY_ARGS_END;
+  return mps_arena_create_k(arena_o, cls, args);
+}
+
+mps_res_t mps_arena_create(mps_arena_t *arena_o, mps_arena_class_t cls,
+                           ...) {
+  va_list list;
+  mps_res_t res;
+
+  va_start(list, cls);
+  res = mps_arena_create_v(arena_o, cls, list);
+  va_end(list);
+  return res;
+}
+
+void mps_arena_destroy(mps_arena_t arena) {
+  ENTRY_ARENA(arena, );
+  tdo_statistics_leave(arena);
+  tdo_heap_destroy(arena);
+  tdo_event_flush();
+}
+
+mps_res_t mps_arena_vm_growth(mps_arena_t arena, size_t desired,
+                              size_t minimum) {
+  ENTRY_ARENA(arena, MPS_RES_PARAM);
+  ENTRY_REQUIRE(desired >= minimum,
+                "the preferred growth is less than the smallest acceptable",
+                MPS_RES_PARAM);
+  tdo_heap_enter(arena);
+  arena->space.growth = desired;
+  arena->space.growth_min = minimum;
+  tdo_heap_leave(arena);
+  return MPS_RES_OK;
+}
+
+/* ---- properties ---- */
+
+#define PROPERTY(type, name, expression)                                      \
+  type name(mps_arena_t arena) {                                              \
+    type value;                                                               \
+    ENTRY_ARENA(arena, (type)0);                                              \
+    tdo_heap_enter(arena);                                                    \
+    value = (expression);                                                     \
+    tdo_heap_leave(arena);                                                    \
+    return value;                                                             \
+  }
+
+PROPERTY(size_t, mps_arena_reserved, arena->space.reserved)
+PROPERTY(size_t, mps_arena_committed, arena->space.committed)
+PROPERTY(size_t, mps_arena_spare_committed, tdo_space_spare(&arena->space))
+PROPERTY(size_t, mps_arena_commit_limit, arena->space.commit_limit)
+PROPERTY(double, mps_arena_spare, arena->space.spare_fraction)
+PROPERTY(size_t, mps_arena_spare_commit_limit,
+         (size_t)(arena->space.spare_fraction *
+                  (double)arena->space.committed))
+PROPERTY(double, mps_arena_pause_time, arena->pause_time)
+
+mps_res_t mps_arena_commit_limit_set(mps_arena_t arena, size_t limit) {
+  mps_res_t res;
+
+  ENTRY_ARENA(arena, MPS_RES_PARAM);
+  tdo_heap_enter(arena);
+  res = tdo_space_commit_limit_set(&arena->space, limit);
+  tdo_heap_leave(arena);
+  return res;
+}
+
+void mps_arena_spare_set(mps_arena_t arena, double spare) {
+  ENTRY_ARENA(arena, );
+  ENTRY_REQUIRE(spare >= 0.0 && spare <= 1.0,
+                "the spare fraction must lie between 0.0 and 1.0", );
+  tdo_heap_enter(arena);
+  tdo_space_spare_set(&arena->space, spare);
+  tdo_heap_leave(arena);
+}
+
+void mps_arena_spare_commit_limit_set(mps_arena_t arena, size_t limit) {
+  double committed;
+
+  ENTRY_ARENA(arena, );
+  committed = (double)mps_arena_committed(arena);
+  mps_arena_spare_set(arena, (double)limit >= committed
+                                 ? 1.0
+                                 : (double)limit / committed);
+}
+
+void mps_arena_pause_time_set(mps_arena_t arena, double seconds) {
+  ENTRY_ARENA(arena, );
+  ENTRY_REQUIRE(seconds >= 0.0, "the pause time must not be negative", );
+  tdo_heap_enter(arena);
+  arena->pause_time = seconds;
+  tdo_heap_leave(arena);
+}
+
+mps_word_t mps_collections(mps_arena_t arena) {
+  return atomic_load(&arena->ld.epoch);
+}
+
+/* ---- states ---- */
+
+void mps_arena_clamp(mps_arena_t arena) {
+  ENTRY_ARENA(arena, );
+  tdo_heap_enter(arena);
+  arena->clamp = TDO_CLAMPED;
+  tdo_heap_leave(arena);
+}
+
+void mps_arena_park(mps_arena_t arena) {
+  ENTRY_ARENA(arena, );
+  tdo_heap_enter(arena);
+  tdo_trace_finish(arena);
+  arena->clamp = TDO_PARKED;
+  tdo_heap_leave(arena);
+}
+
+void mps_arena_release(mps_arena_t arena) {
+  ENTRY_ARENA(arena, );
+  tdo_heap_enter(arena);
+  arena->clamp = TDO_UNCLAMPED;
+  tdo_heap_leave(arena);
+}
+
+void mps_arena_postmortem(mps_arena_t arena) {
+  ENTRY_ARENA(arena, );
+  tdo_heap_postmortem(arena);
+}
+
+mps_res_t mps_arena_collect(mps_arena_t arena) {
+  tdo_context_t ctx;
+  bool condemned;
+
+  ENTRY_ARENA(arena, MPS_RES_PARAM);
+  tdo_heap_enter(arena);
+  ENTRY_CONTEXT(arena, &ctx);
+  arena->explicit_collect = true;
+  condemned = tdo_policy_collect(arena, "The client asked for a full "
+                                        "collection.");
+  arena->explicit_collect = false;
+  arena->clamp = TDO_PARKED;
+  tdo_heap_leave(arena);
+  return condemned ? MPS_RES_OK : MPS_RES_FAIL;
+}
+
+mps_res_t mps_arena_start_collect(mps_arena_t arena) {
+  tdo_context_t ctx;
+  bool condemned;
+
+  ENTRY_ARENA(arena, MPS_RES_PARAM);
+  tdo_heap_enter(arena);
+  ENTRY_CONTEXT(arena, &ctx);
+  arena->clamp = TDO_UNCLAMPED;
+  condemned = tdo_policy_start_full(arena, "The client asked for a full "
+                                           "collection to start.");
+  tdo_heap_leave(arena);
+  return condemned ? MPS_RES_OK : MPS_RES_FAIL;
+}
+
+mps_bool_t mps_arena_step(mps_arena_t arena, double interval,
+                          double multiplier) {
+  tdo_context_t ctx;
+  bool worked;
+
+  ENTRY_ARENA(arena, 0);
+  ENTRY_REQUIRE(interval >= 0.0 && multiplier >= 0.0,
+                "a step's interval and multiplier must not be negative", 0);
+  tdo_heap_enter(arena);
+  ENTRY_CONTEXT(arena, &ctx);
+  worked = tdo_policy_step(arena, interval, multiplier);
+  if (arena->clamp == TDO_PARKED)
+    arena->clamp = TDO_CLAMPED;
+  tdo_heap_leave(arena);
+  return worked;
+}
+
+/* ---- introspection: no lock ---- */
+
+mps_bool_t mps_arena_busy(mps_arena_t arena) {
+  return tdo_lock_held(&arena->lock);
+}
+
+mps_bool_t mps_arena_has_addr(mps_arena_t arena, mps_addr_t p) {
+  return tdo_seg_of(&arena->space, p) != NULL;
+}
+
+mps_bool_t mps_addr_pool(mps_pool_t *pool_o, mps_arena_t arena,
+                         mps_addr_t p) {
+  tdo_seg_t *seg = tdo_seg_of(&arena->space, p);
+
+  if (seg == NULL || seg->pool == NULL)
+    return 0;
+  *pool_o = seg->pool;
+  return 1;
+}
+
+mps_bool_t mps_addr_fmt(mps_fmt_t *fmt_o, mps_arena_t arena, mps_addr_t p) {
+  mps_pool_t pool;
+
+  if (!mps_addr_pool(&pool, arena, p) || pool->format == NULL)
+    return 0;
+  *fmt_o = pool->format;
+  return 1;
+}
+
+mps_res_t mps_addr_object(mps_addr_t *obj_o, mps_arena_t arena,
+                          mps_addr_t p) {
+  tdo_seg_t *seg;
+  tdo_pool_t *pool;
+  mps_res_t res = MPS_RES_FAIL;
+
+  ENTRY_ARENA(arena, MPS_RES_PARAM);
+  ENTRY_REQUIRE(obj_o != NULL, "no place for the object", MPS_RES_PARAM);
+  tdo_heap_enter(arena);
+  seg = tdo_seg_of(&arena->space, p);
+  if (seg != NULL && seg->pool != NULL) {
+    pool = seg->pool;
+    res = pool->klass->addr_object == NULL
+              ? MPS_RES_UNIMPL
+              : pool->klass->addr_object(obj_o, pool,
+                                         tdo_gcseg_of(&arena->space, p), p);
+  }
+  tdo_heap_leave(arena);
+  return res;
+}

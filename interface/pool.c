@@ -1,0 +1,129 @@
+/* Testudo: entry points for pools, manual allocation and walking (interface,
+   sections 2.9, 2.10, 2.23, 2.25).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <stdarg.h>
+#include "code/args.h"
+#include "interface/entry.h"
+
+mps_res_t mps_pool_create_k(mps_pool_t *pool_o, mps_arena_t arena,
+                            mps_pool_class_t klass, mps_arg_s args[]) {
+  mps_res_t res;
+
+  ENTRY_ARENA(arena, MPS_RES_PARAM);
+  ENTRY_REQUIRE(pool_o != NULL, "no place for the new pool", MPS_RES_PARAM);
+  ENTRY_REQUIRE(klass != NULL && klass->sig == TDO_POOL_CLASS_SIG,
+                "not a pool class", MPS_RES_PARAM);
+  if (!tdo_args_check(args))
+    return MPS_RES_PARAM;
+  tdo_heap_enter(arena);
+  res = tdo_pool_create(pool_o, arena, klass, args);
+  tdo_heap_leave(arena);
+  return res;
+}
+
+mps_res_t mps_pool_create_v(mps_pool_t *pool_o, mps_arena_t arena,
+                            mps_pool_class_t klass, va_list list) {
+  mps_arg_s args[MPS_ARGS_MAX];
+
+  ENTRY_REQUIRE(klass != NULL && klass->sig == TDO_POOL_CLASS_SIG,
+                "not a pool class", MPS_RES_PARAM);
+  args[0].key = MPS_KEY_ARGS_END;
+  if (klass->varargs != NULL)
+    klass->varargs(args, list);
+  return mps_pool_create_k(pool_o, arena, klass, args);
+}
+
+mps_res_t mps_pool_create(mps_pool_t *pool_o, mps_arena_t arena,
+                          mps_pool_class_t klass, ...) {
+  va_list list;
+  mps_res_t res;
+
+  va_start(list, klass);
+  res = mps_pool_create_v(pool_o, arena, klass, list);
+  va_end(list);
+  return res;
+}
+
+void mps_pool_destroy(mps_pool_t pool) {
+  mps_arena_t arena;
+
+  ENTRY_POOL(pool, );
+  arena = pool->heap;
+  tdo_heap_enter(arena);
+  tdo_pool_destroy(pool);
+  tdo_heap_leave(arena);
+}
+
+size_t mps_pool_total_size(mps_pool_t pool) {
+  size_t size;
+
+  ENTRY_POOL(pool, 0);
+  tdo_heap_enter(pool->heap);
+  size = pool->total;
+  tdo_heap_leave(pool->heap);
+  return size;
+}
+
+size_t mps_pool_free_size(mps_pool_t pool) {
+  size_t size;
+
+  ENTRY_POOL(pool, 0);
+  tdo_heap_enter(pool->heap);
+  size = pool->free;
+  tdo_heap_leave(pool->heap);
+  return size;
+}
+
+mps_res_t mps_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
+  tdo_context_t ctx;
+  mps_arena_t arena;
+  mps_addr_t p;
+  mps_res_t res;
+
+  ENTRY_POOL(pool, MPS_RES_PARAM);
+  ENTRY_REQUIRE(p_o != NULL, "no place for the new block", MPS_RES_PARAM);
+  ENTRY_REQUIRE(pool->klass->alloc != NULL,
+                "this pool class does not support mps_alloc",
+                MPS_RES_UNIMPL);
+  ENTRY_REQUIRE(size > 0, "a block must have a size", MPS_RES_PARAM);
+  arena = pool->heap;
+  if (size > SIZE_MAX / 2)
+    return MPS_RES_RESOURCE;
+  tdo_heap_enter(arena);
+  ENTRY_CONTEXT(arena, &ctx);
+  tdo_policy_poll(arena, 0);
+  res = pool->klass->alloc(&p, pool, size);
+  if (res != MPS_RES_OK && tdo_policy_emergency(arena))
+    res = pool->klass->alloc(&p, pool, size);
+  tdo_heap_leave(arena);
+  if (res == MPS_RES_OK)
+    *p_o = p;
+  return res;
+}
+
+void mps_free(mps_pool_t pool, mps_addr_t p, size_t size) {
+  ENTRY_POOL(pool, );
+  ENTRY_REQUIRE(pool->klass->free != NULL,
+                "this pool class does not support mps_free", );
+  ENTRY_REQUIRE(p != NULL, "freed a null block", );
+  ENTRY_REQUIRE(size > 0, "freed a block of no size", );
+  tdo_heap_enter(pool->heap);
+  pool->klass->free(pool, p, size);
+  tdo_heap_leave(pool->heap);
+}
+
+void mps_pool_check_fenceposts(mps_pool_t pool) {
+  ENTRY_POOL(pool, );
+  tdo_heap_enter(pool->heap);
+  if (pool->klass->check_fenceposts != NULL)
+    pool->klass->check_fenceposts(pool);
+  tdo_heap_leave(pool->heap);
+}
+
+void mps_pool_check_free_space(mps_pool_t pool) {
+  ENTRY_POOL(pool, );
+  tdo_heap_enter(pool->heap);
+  if (pool->klass->check_free_space != NULL)
+    pool->klass->check_free_space(pool);
+  tdo_heap_leave(pool->heap);
+}

@@ -1,0 +1,148 @@
+/* Testudo: the extension's entry points: statistics, description, checks.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include "code/args.h"
+#include "code/fault.h"
+#include "interface/entry.h"
+#include "interface/statistics.h"
+#include "testudo.h"
+
+TDO_KEY_DEFINE(_tdo_key_SHIELD_MODE, "TDO_KEY_SHIELD_MODE");
+TDO_KEY_DEFINE(_tdo_key_SHIELD_QUEUE, "TDO_KEY_SHIELD_QUEUE");
+TDO_KEY_DEFINE(_tdo_key_SHIELD_QUANTUM, "TDO_KEY_SHIELD_QUANTUM");
+
+static void statistics_shield(tdo_statistics_s *s,
+                              const tdo_shield_stats_t *t) {
+  s->raises = t->raises;
+  s->lowers = t->lowers;
+  s->exposes = t->exposes;
+  s->covers = t->covers;
+  s->flushes_leave = t->flushes_leave;
+  s->flushes_full = t->flushes_full;
+  s->flushes_stop = t->flushes_stop;
+  s->protect_calls = t->calls;
+  s->protect_refused = t->calls_refused;
+  s->protect_pages = t->pages;
+  s->protect_changed = t->pages_changed;
+  memcpy(s->pages_per_call, t->pages_per_call, sizeof s->pages_per_call);
+  s->hits_read = t->hits_read;
+  s->hits_write = t->hits_write;
+  s->hits_stale = t->hits_stale;
+  s->bars_lost = t->bars_lost;
+  s->bars_declined = t->bars_declined;
+  s->mappings = t->mappings;
+  s->mappings_most = t->mappings_most;
+}
+
+_Static_assert(TDO_HISTOGRAM == TDO_SHIELD_HISTOGRAM,
+               "the histograms are the same");
+
+void tdo_statistics(mps_arena_t arena, tdo_statistics_s *s) {
+  tdo_vm_counters_t *c = &tdo_vm_system()->counters;
+
+  ENTRY_ARENA(arena, );
+  ENTRY_REQUIRE(s != NULL, "no place for the statistics", );
+  tdo_heap_enter(arena);
+  memset(s, 0, sizeof *s);
+  if (arena->shielded) {
+    s->mode = (tdo_mode_t)arena->shield.settings.mode;
+    statistics_shield(s, &arena->shield.stats);
+  } else {
+    s->mode = TDO_MODE_OFF;
+  }
+  s->collections = arena->stats.collections;
+  s->full_collections = arena->stats.full_collections;
+  s->collect_seconds = (double)arena->stats.collect_ns / 1e9;
+  s->longest_pause = (double)arena->stats.pause_longest_ns / 1e9;
+  s->map_calls = atomic_load(&c->map);
+  s->unmap_calls = atomic_load(&c->unmap);
+  s->protect_calls_process = atomic_load(&c->protect);
+  s->advise_calls = atomic_load(&c->advise);
+  tdo_heap_leave(arena);
+}
+
+static void statistics_print(mps_arena_t arena, FILE *f) {
+  tdo_statistics_s s;
+
+  tdo_statistics(arena, &s);
+  fprintf(f,
+          "testudo: shield %s\n"
+          "  requests     %zu raise, %zu lower, %zu expose, %zu cover\n"
+          "  protection   %zu calls (%zu refused), %zu pages, %zu changed\n"
+          "  hits         %zu read, %zu write, %zu stale\n"
+          "  bars         %zu lost, %zu declined\n"
+          "  flushes      %zu session end, %zu queue full, %zu stop\n"
+          "  mappings     %zu now, %zu at most\n"
+          "  collections  %zu, of everything %zu, %.3f s, "
+          "longest pause %.6f s\n"
+          "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise "
+          "(whole process)\n",
+          tdo_shield_mode_name((tdo_shield_mode_t)s.mode), s.raises, s.lowers,
+          s.exposes, s.covers, s.protect_calls, s.protect_refused,
+          s.protect_pages, s.protect_changed, s.hits_read, s.hits_write,
+          s.hits_stale, s.bars_lost, s.bars_declined, s.flushes_leave,
+          s.flushes_full, s.flushes_stop, s.mappings, s.mappings_most,
+          s.collections, s.full_collections, s.collect_seconds,
+          s.longest_pause, s.map_calls, s.unmap_calls,
+          s.protect_calls_process, s.advise_calls);
+}
+
+void tdo_arena_describe(mps_arena_t arena, FILE *stream) {
+  size_t reserved, committed, spare, pools = 0;
+
+  ENTRY_ARENA(arena, );
+  ENTRY_REQUIRE(stream != NULL, "no stream to describe the arena on", );
+  tdo_heap_enter(arena);
+  reserved = arena->space.reserved;
+  committed = arena->space.committed;
+  spare = tdo_space_spare(&arena->space);
+  TDO_RING_FOR(node, &arena->pools)
+    ++pools;
+  tdo_heap_leave(arena);
+  fprintf(stream,
+          "arena %p: reserved %zu, committed %zu, spare %zu, pools %zu\n",
+          (void *)arena, reserved, committed, spare, pools);
+  statistics_print(arena, stream);
+}
+
+/* The one name outside our prefixes (interface, section 11.12). */
+void ArenaDescribe(mps_arena_t arena, FILE *stream, size_t depth);
+void tdo_arena_describe_depth(mps_arena_t arena, FILE *stream, size_t depth);
+
+void tdo_arena_describe_depth(mps_arena_t arena, FILE *stream,
+                              size_t depth) {
+  (void)depth;
+  tdo_arena_describe(arena, stream);
+}
+
+void ArenaDescribe(mps_arena_t arena, FILE *stream, size_t depth)
+    __attribute__((weak, alias("tdo_arena_describe_depth")));
+
+static atomic_bool statistics_wanted;
+
+static void statistics_exit(void) {
+  tdo_heap_each(tdo_statistics_leave);
+}
+
+void tdo_statistics_at_exit(void) {
+  if (!atomic_exchange(&statistics_wanted, true))
+    (void)atexit(statistics_exit);
+}
+
+void tdo_statistics_leave(mps_arena_t arena) {
+  if (atomic_load(&statistics_wanted))
+    statistics_print(arena, stderr);
+}
+
+void tdo_arena_check(mps_arena_t arena) {
+  ENTRY_ARENA(arena, );
+  tdo_heap_enter(arena);
+  tdo_heap_sanity(arena, "when the client asked");
+  tdo_heap_leave(arena);
+}
+
+mps_bool_t tdo_fault(int signal, void *siginfo, void *context) {
+  return tdo_fault_offer(signal, siginfo, context);
+}

@@ -1,0 +1,850 @@
+/* Testudo: automatic mostly-copying pools, AMC, and AMCZ for leaf objects
+   (interface, sections 4.1 and 4.2).
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Objects lie back to back in segments. Survivors are copied to the next
+   generation, in segments that the pool fills one after the other, except
+   where an ambiguous reference pins an object: its segment is *nailed*, the
+   pinned objects stay, and what else lives there moves away. When no memory
+   can be had for copying, a segment is *kept*: what has not moved yet stays.
+
+   Invariants:
+   .pins     in a white nailed segment, bit i of `pins` is set iff an object
+             with base at seg.base + i * align is pinned.
+   .scanned  in a segment being filled by the collector, objects in
+             [base, scanned) are black, in [scanned, filled) grey.
+   .starts   starts[c] is the offset, in alignment units, of the first object
+             whose base lies in or beyond card c, valid for cards below
+             starts_known. */
+#include <string.h>
+#include "code/args.h"
+#include "code/check.h"
+#include "mpscamc.h"
+#include "pool/amc.h"
+
+#define AMC_EXTEND_DEFAULT 8192
+#define AMC_LARGE_DEFAULT  32768
+#define AMC_BUFFER_MOST    65536 /* of the mutator: grows to this */
+#define AMC_TO_SIZE        65536 /* of segments that survivors fill */
+
+static amc_pool_t *amc_of(tdo_pool_t *pool) {
+  return (amc_pool_t *)(void *)pool;
+}
+
+static amc_seg_t *amc_seg_of(tdo_gcseg_t *seg) {
+  return (amc_seg_t *)(void *)seg;
+}
+
+/* ---- creation ---- */
+
+static void amc_varargs(mps_arg_s args[], va_list list) {
+  args[0].key = MPS_KEY_FORMAT;
+  args[0].val.format = va_arg(list, mps_fmt_t);
+  args[1].key = MPS_KEY_CHAIN;
+  args[1].val.chain = va_arg(list, mps_chain_t);
+  args[2].key = MPS_KEY_ARGS_END;
+}
+
+static mps_res_t amc_take_chain(amc_pool_t *amc, mps_arg_s args[]) {
+  mps_arg_s arg;
+
+  if (tdo_arg_pick(&arg, args, MPS_KEY_CHAIN)) {
+    TDO_ASSERT(arg.val.chain != NULL &&
+                   arg.val.chain->heap == amc->pool.heap,
+               "a pool's chain must belong to the pool's arena");
+    amc->chain = arg.val.chain;
+    return MPS_RES_OK;
+  }
+  return tdo_heap_default_chain(&amc->chain, amc->pool.heap);
+}
+
+static void amc_take_sizes(amc_pool_t *amc, mps_arg_s args[]) {
+  mps_arg_s arg;
+
+  amc->extend_by = AMC_EXTEND_DEFAULT;
+  amc->large = AMC_LARGE_DEFAULT;
+  amc->interior = true;
+  if (tdo_arg_pick(&arg, args, MPS_KEY_EXTEND_BY)) {
+    TDO_ASSERT(arg.val.size > 0, "EXTEND_BY must be positive");
+    amc->extend_by = arg.val.size;
+  }
+  if (tdo_arg_pick(&arg, args, MPS_KEY_LARGE_SIZE))
+    amc->large = arg.val.size;
+  if (tdo_arg_pick(&arg, args, MPS_KEY_INTERIOR))
+    amc->interior = arg.val.b;
+  amc->large = tdo_max(amc->large, amc->extend_by);
+}
+
+static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
+  amc_pool_t *amc = amc_of(pool);
+  void *p;
+  mps_res_t res;
+
+  tdo_pool_take_format(pool, args);
+  amc_take_sizes(amc, args);
+  amc->leaf = !pool->klass->scanned;
+  res = amc_take_chain(amc, args);
+  if (res != MPS_RES_OK)
+    return res;
+  res = tdo_pool_control_alloc(&p, pool,
+                               (amc->chain->count + 1) * sizeof(amc_to_t));
+  if (res != MPS_RES_OK)
+    return res;
+  amc->to = p;
+  memset(p, 0, (amc->chain->count + 1) * sizeof(amc_to_t));
+  for (size_t i = 0; i <= amc->chain->count; ++i)
+    amc->to[i].gen = tdo_chain_gen(amc->chain, i);
+  ++amc->chain->pools;
+  return MPS_RES_OK;
+}
+
+static void amc_free_tables(amc_seg_t *seg) {
+  tdo_pool_t *pool = seg->gc.pool;
+
+  if (seg->pins != NULL)
+    tdo_pool_control_free(pool, seg->pins,
+                          tdo_bits_words(seg->pin_count) *
+                              sizeof(tdo_bits_t));
+  if (seg->starts != NULL)
+    tdo_pool_control_free(pool, seg->starts,
+                          seg->card_count * sizeof(uint32_t));
+  seg->pins = NULL;
+  seg->starts = NULL;
+  seg->starts_known = 0;
+}
+
+static void amc_free_seg(amc_seg_t *seg) {
+  amc_pool_t *amc = amc_of(seg->gc.pool);
+
+  for (size_t i = 0; i <= amc->chain->count; ++i)
+    if (amc->to[i].seg == seg)
+      amc->to[i].seg = NULL;
+  amc_free_tables(seg);
+  tdo_gcseg_free(&seg->gc);
+}
+
+static void amc_finish(tdo_pool_t *pool) {
+  amc_pool_t *amc = amc_of(pool);
+
+  TDO_RING_FOR(node, &pool->segs) {
+    tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
+    amc_free_seg((amc_seg_t *)(void *)seg);
+  }
+  --amc->chain->pools;
+  tdo_pool_control_free(pool, amc->to,
+                        (amc->chain->count + 1) * sizeof(amc_to_t));
+}
+
+/* ---- buffers ---- */
+
+static mps_res_t amc_ap_init(tdo_ap_t *ap, mps_arg_s args[]) {
+  amc_pool_t *amc = amc_of(ap->pool);
+  mps_arg_s arg;
+
+  if (tdo_arg_pick(&arg, args, MPS_KEY_AP_HASH_ARRAYS))
+    ap->hash_arrays = arg.val.b;
+  if (tdo_arg_pick(&arg, args, MPS_KEY_GEN)) {
+    TDO_ASSERT(arg.val.u <= amc->chain->count,
+               "GEN exceeds the number of generations");
+    ap->gen = arg.val.u;
+  }
+  ap->next_size = amc->extend_by;
+  return MPS_RES_OK;
+}
+
+static mps_res_t amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc,
+                             tdo_gen_t *gen, size_t size) {
+  tdo_gcseg_t *seg;
+  mps_res_t res = tdo_gcseg_alloc(&seg, &amc->pool, gen, sizeof(amc_seg_t),
+                                  size, amc->leaf);
+
+  if (res != MPS_RES_OK)
+    return res;
+  *seg_o = amc_seg_of(seg);
+  (*seg_o)->scanned = seg->seg.base;
+  return MPS_RES_OK;
+}
+
+static mps_res_t amc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
+  amc_pool_t *amc = amc_of(pool);
+  tdo_gen_t *gen = tdo_chain_gen(amc->chain, ap->gen);
+  size_t want = tdo_max(size, ap->next_size);
+  amc_seg_t *seg;
+  mps_res_t res;
+
+  if (size >= amc->large)
+    want = size;
+  res = amc_new_seg(&seg, amc, gen, want);
+  if (res != MPS_RES_OK && want > size)
+    res = amc_new_seg(&seg, amc, gen, size);
+  if (res != MPS_RES_OK)
+    return res;
+  seg->gc.ap = ap;
+  if (size >= amc->large) {
+    /* Its own extent, nothing else behind it. */
+    tdo_ap_attach(ap, seg, seg->gc.seg.base, seg->gc.seg.base + size);
+    seg->large = true;
+  } else {
+    tdo_ap_attach(ap, seg, seg->gc.seg.base, seg->gc.seg.limit);
+    ap->next_size = tdo_min(2 * ap->next_size,
+                            tdo_max(AMC_BUFFER_MOST, amc->extend_by));
+  }
+  if (!ap->hash_arrays || ap->gen > 0)
+    gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
+  return MPS_RES_OK;
+}
+
+static void amc_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init,
+                      char *limit) {
+  amc_seg_t *seg = ap->seg;
+  tdo_gen_t *gen = seg->gc.gen;
+  double unused = (double)(limit - init);
+
+  (void)pool;
+  seg->gc.filled = init;
+  seg->gc.ap = NULL;
+  seg->scanned = init;
+  if (gen->fresh >= unused && (!ap->hash_arrays || ap->gen > 0))
+    gen->fresh -= unused;
+  if (init == seg->gc.seg.base && !seg->gc.white)
+    amc_free_seg(seg);
+}
+
+static void amc_ramp(tdo_ap_t *ap, bool begin, bool collect_all) {
+  amc_pool_t *amc = amc_of(ap->pool);
+
+  if (begin) {
+    ++amc->chain->ramps;
+    return;
+  }
+  --amc->chain->ramps;
+  if (collect_all && amc->chain->ramps == 0)
+    amc->pool.heap->full_wanted = true;
+}
+
+/* ---- finding objects ---- */
+
+static char *amc_next(const amc_pool_t *amc, char *p) {
+  return tdo_format_next(amc->pool.format, p);
+}
+
+/* Fill the table of object starts of the cards up to the one of ADDR. False
+   if there is no memory for it (then walk from the base). */
+static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
+  char *base = seg->gc.seg.base, *filled = tdo_gcseg_filled(&seg->gc), *p;
+  void *mem;
+
+  if (seg->starts == NULL) {
+    seg->card_count = (tdo_seg_size(&seg->gc.seg) >> AMC_CARD_SHIFT) + 1;
+    if (tdo_pool_control_alloc(&mem, &amc->pool,
+                               seg->card_count * sizeof(uint32_t)) !=
+        MPS_RES_OK)
+      return false;
+    seg->starts = mem;
+    seg->starts[0] = 0;
+    seg->starts_known = 1;
+  }
+  p = base + (size_t)seg->starts[seg->starts_known - 1] * amc->pool.align;
+  while (seg->starts_known <= card && p < filled) {
+    size_t c;
+    /* P is the last known start; cards up to its end begin at the next. */
+    p = amc_next(amc, p);
+    c = (size_t)(p - base) >> AMC_CARD_SHIFT;
+    while (seg->starts_known <= c && seg->starts_known <= card &&
+           seg->starts_known < seg->card_count)
+      seg->starts[seg->starts_known++] =
+          (uint32_t)((size_t)(p - base) / amc->pool.align);
+  }
+  return seg->starts_known > card;
+}
+
+/* Base of the last object that begins at or before ADDR, in a segment with
+   at least one object. Verified against the objects as they are now, since
+   a client may cut a large block into many (interface, section 11.4). */
+static char *amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
+  char *base = seg->gc.seg.base, *p = base, *next;
+  size_t card = (size_t)(addr - base) >> AMC_CARD_SHIFT;
+
+  next = amc_next(amc, p);
+  if (next <= addr && card > 0) {
+    /* Start in the nearest earlier card that has a start before ADDR. */
+    if (amc_know_starts(amc, seg, card))
+      while (card > 0) {
+        char *start = base + (size_t)seg->starts[card] * amc->pool.align;
+        if (start <= addr) {
+          p = start;
+          break;
+        }
+        --card;
+      }
+    next = amc_next(amc, p);
+  }
+  while (next <= addr) {
+    p = next;
+    next = amc_next(amc, p);
+  }
+  return p;
+}
+
+/* ---- pinning ---- */
+
+static tdo_gen_t *amc_next_gen(amc_pool_t *amc, tdo_gen_t *gen) {
+  return gen->chain == NULL ? gen
+                            : tdo_chain_gen(amc->chain, gen->index + 1);
+}
+
+/* Give SEG a table of pins; failing that, keep the whole of it. */
+static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
+  size_t count = tdo_seg_size(&seg->gc.seg) / amc->pool.align;
+  void *p;
+
+  if (seg->nailed)
+    return;
+  seg->nailed = true;
+  if (seg->gc.open) {
+    seg->gc.open = false;
+    tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+  }
+  seg->pin_count = count;
+  if (seg->large ||
+      tdo_pool_control_alloc(&p, &amc->pool,
+                             tdo_bits_words(count) * sizeof(tdo_bits_t)) !=
+          MPS_RES_OK) {
+    seg->kept = true;
+    return;
+  }
+  seg->pins = p;
+  memset(p, 0, tdo_bits_words(count) * sizeof(tdo_bits_t));
+}
+
+/* The segment has something to scan. */
+static void amc_grey(amc_pool_t *amc, amc_seg_t *seg) {
+  if (!amc->leaf)
+    tdo_gcseg_set_grey(&seg->gc);
+}
+
+static size_t amc_pin_index(const amc_pool_t *amc, const amc_seg_t *seg,
+                            const char *base) {
+  return (size_t)(base - seg->gc.seg.base) / amc->pool.align;
+}
+
+static bool amc_is_pinned(const amc_pool_t *amc, const amc_seg_t *seg,
+                          const char *base) {
+  return seg->pins != NULL &&
+         tdo_bits_get(seg->pins, amc_pin_index(amc, seg, base));
+}
+
+static void amc_expose_nailed(amc_seg_t *seg) {
+  if (seg->nailed || seg->gc.grey)
+    tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+}
+
+static void amc_cover_nailed(amc_seg_t *seg, bool was_exposed) {
+  if (was_exposed)
+    tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+}
+
+static void amc_keep(amc_pool_t *amc, amc_seg_t *seg) {
+  amc_nail(amc, seg);
+  seg->kept = true;
+  amc_grey(amc, seg);
+}
+
+static void amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
+  amc_nail(amc, seg);
+  if (seg->pins != NULL) {
+    size_t i = amc_pin_index(amc, seg, base);
+    if (tdo_bits_get(seg->pins, i))
+      return;
+    tdo_bits_set(seg->pins, i);
+  }
+  amc_grey(amc, seg);
+}
+
+/* An ambiguous reference: pin what it points into, if anything. */
+static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
+                               amc_seg_t *seg, char *addr) {
+  size_t header = amc->pool.format->header;
+  bool exposed = seg->nailed || seg->gc.grey;
+  char *base, *ref;
+
+  scan->ss._seen |= seg->gc.gen->bit;
+  if (addr >= seg->gc.filled || (seg->kept && seg->pins == NULL))
+    return MPS_RES_OK;
+  amc_expose_nailed(seg);
+  base = amc_find(amc, seg, addr);
+  ref = base + header;
+  if ((amc->interior ||
+       tdo_round_down((size_t)addr, amc->pool.align) ==
+           tdo_round_down((size_t)ref, amc->pool.align)) &&
+      amc->pool.format->isfwd(ref) == NULL)
+    amc_pin(amc, seg, base);
+  amc_cover_nailed(seg, exposed);
+  return MPS_RES_OK;
+}
+
+/* ---- copying ---- */
+
+static void amc_to_cover(amc_to_t *to) {
+  if (to->exposed) {
+    to->exposed = false;
+    tdo_gcseg_cover(&to->seg->gc, to->seg->gc.seg.base,
+                    to->seg->gc.seg.limit);
+  }
+}
+
+static void amc_to_expose(amc_to_t *to) {
+  if (!to->exposed) {
+    to->exposed = true;
+    tdo_gcseg_expose(&to->seg->gc, to->seg->gc.seg.base,
+                     to->seg->gc.seg.limit);
+  }
+}
+
+/* Bytes of an ordinary new segment for survivors: small while the generation
+   is, so that small arenas stay small. */
+static size_t amc_to_size(const amc_pool_t *amc, const amc_to_t *to) {
+  size_t share = (size_t)(to->gen->size / 16);
+
+  return tdo_max(amc->extend_by, tdo_min(share, AMC_TO_SIZE));
+}
+
+/* Make TO have room for SIZE bytes. */
+static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
+  size_t want =
+      size >= amc->large ? size : tdo_max(size, amc_to_size(amc, to));
+  amc_seg_t *seg;
+  mps_res_t res;
+
+  if (amc->pool.heap->trace.emergency)
+    want = size;
+  res = amc_new_seg(&seg, amc, to->gen, want);
+  if (res != MPS_RES_OK && want > size)
+    res = amc_new_seg(&seg, amc, to->gen, size);
+  if (res != MPS_RES_OK)
+    return res;
+  if (!amc->leaf) {
+    /* The mutator cannot reach it before it is black: nothing to remember
+       but what scanning will find. */
+    tdo_heap_t *heap = amc->pool.heap;
+    memset(heap->summary + tdo_heap_page(heap, seg->gc.seg.base), 0,
+           tdo_seg_size(&seg->gc.seg) >> heap->page_shift);
+  }
+  seg->large = size >= amc->large;
+  to->gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
+  if (seg->large) { /* do not give up a half-full ordinary one for it */
+    to->large = seg;
+    return MPS_RES_OK;
+  }
+  if (to->seg != NULL)
+    amc_to_cover(to);
+  to->seg = seg;
+  to->exposed = false;
+  return MPS_RES_OK;
+}
+
+/* Room for SIZE bytes in generation TO; null if there is no memory. */
+static char *amc_to_alloc(amc_seg_t **seg_o, amc_pool_t *amc, amc_to_t *to,
+                          size_t size) {
+  amc_seg_t *seg = to->seg;
+  char *p;
+
+  if (seg == NULL || size >= amc->large ||
+      size > (size_t)(seg->gc.seg.limit - seg->gc.filled)) {
+    if (amc_to_fill(amc, to, size) != MPS_RES_OK)
+      return NULL;
+    seg = size >= amc->large ? to->large : to->seg;
+  }
+  if (seg == to->seg) {
+    if (TDO_UNLIKELY(!to->exposed))
+      amc_to_expose(to);
+  } else {
+    tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+  }
+  p = seg->gc.filled;
+  seg->gc.filled = p + size;
+  if (!amc->leaf && TDO_UNLIKELY(!seg->gc.grey))
+    tdo_gcseg_set_grey(&seg->gc);
+  *seg_o = seg;
+  return p;
+}
+
+/* Copy the object at BASE out of SEG; null if there is no memory. */
+static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
+                      tdo_scan_t *scan) {
+  tdo_format_t *fmt = amc->pool.format;
+  tdo_gen_t *gen = amc_next_gen(amc, seg->gc.gen);
+  amc_to_t *to =
+      &amc->to[gen->chain == NULL ? amc->chain->count : gen->index];
+  size_t size = (size_t)(amc_next(amc, base) - base);
+  amc_seg_t *dest;
+  char *copy = amc_to_alloc(&dest, amc, to, size);
+
+  if (copy == NULL)
+    return NULL;
+  memcpy(copy, base, size);
+  if (dest != to->seg)
+    tdo_gcseg_cover(&dest->gc, dest->gc.seg.base, dest->gc.seg.limit);
+  fmt->fwd(base + fmt->header, copy + fmt->header);
+  amc->pool.heap->trace.survived += size;
+  seg->gc.gen->survived += (double)size;
+  scan->ss._seen |= gen->bit;
+  return copy;
+}
+
+/* A large object alone in its segment moves by changing its generation. */
+static bool amc_promote_large(amc_pool_t *amc, amc_seg_t *seg,
+                              tdo_scan_t *scan) {
+  tdo_gen_t *gen = amc_next_gen(amc, seg->gc.gen);
+  char *base = seg->gc.seg.base;
+  size_t size = (size_t)(seg->gc.filled - base);
+
+  if (!seg->large || amc->pool.heap->trace.move_all || seg->nailed ||
+      amc_next(amc, base) != seg->gc.filled)
+    return false;
+  amc->pool.heap->trace.survived += size;
+  seg->gc.gen->survived += (double)size;
+  if (seg->gc.open) {
+    seg->gc.open = false;
+    tdo_gcseg_cover(&seg->gc, base, seg->gc.seg.limit);
+  }
+  tdo_gcseg_clear_white(&seg->gc);
+  tdo_gcseg_promote(&seg->gc, gen);
+  gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
+  scan->ss._seen |= gen->bit;
+  seg->scanned = base;
+  if (!amc->leaf)
+    tdo_gcseg_set_grey(&seg->gc);
+  return true;
+}
+
+/* An exact reference to an object of a nailed segment. */
+static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
+                                amc_seg_t *seg, mps_addr_t *ref_io) {
+  tdo_format_t *fmt = amc->pool.format;
+  char *base = (char *)*ref_io - fmt->header;
+  mps_addr_t moved;
+
+  amc_expose_nailed(seg);
+  moved = fmt->isfwd(*ref_io);
+  if (moved != NULL) {
+    *ref_io = moved;
+    scan->ss._seen |= amc_next_gen(amc, seg->gc.gen)->bit;
+  } else if (amc_is_pinned(amc, seg, base) || seg->kept) {
+    scan->ss._seen |= seg->gc.gen->bit;
+  } else if (scan->rank == TDO_RANK_WEAK) {
+    *ref_io = NULL;
+  } else {
+    char *copy = amc_copy(amc, seg, base, scan);
+    if (copy != NULL)
+      *ref_io = copy + fmt->header;
+    else
+      amc_keep(amc, seg);
+  }
+  amc_cover_nailed(seg, true);
+  return MPS_RES_OK;
+}
+
+static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan,
+                         tdo_gcseg_t *gc, mps_addr_t *ref_io) {
+  amc_pool_t *amc = amc_of(pool);
+  amc_seg_t *seg = amc_seg_of(gc);
+  tdo_format_t *fmt = pool->format;
+  char *base = (char *)*ref_io - fmt->header, *copy;
+  mps_addr_t moved;
+
+  if (scan->rank == TDO_RANK_AMBIG)
+    return amc_fix_ambig(amc, scan, seg, *ref_io);
+  TDO_CRITICAL(((tdo_word_t)base & (pool->align - 1)) == 0);
+  if (TDO_UNLIKELY(base >= gc->filled)) { /* in a buffer: black */
+    scan->ss._seen |= gc->gen->bit;
+    return MPS_RES_OK;
+  }
+  if (TDO_UNLIKELY(seg->nailed))
+    return amc_fix_nailed(amc, scan, seg, ref_io);
+  moved = fmt->isfwd(*ref_io);
+  if (moved != NULL) {
+    *ref_io = moved;
+    scan->ss._seen |= amc_next_gen(amc, gc->gen)->bit;
+    return MPS_RES_OK;
+  }
+  if (scan->rank == TDO_RANK_WEAK) {
+    *ref_io = NULL;
+    return MPS_RES_OK;
+  }
+  if (TDO_UNLIKELY(seg->large) && amc_promote_large(amc, seg, scan))
+    return MPS_RES_OK;
+  if (TDO_UNLIKELY(!gc->open)) {
+    gc->open = true;
+    tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
+  }
+  copy = amc_copy(amc, seg, base, scan);
+  if (copy == NULL) {
+    pool->heap->trace.emergency = true;
+    amc_keep(amc, seg);
+    scan->ss._seen |= gc->gen->bit;
+    return MPS_RES_OK;
+  }
+  *ref_io = copy + fmt->header;
+  return MPS_RES_OK;
+}
+
+/* ---- scanning ---- */
+
+/* Scan what stays in a nailed white segment. */
+static mps_res_t amc_scan_nailed(amc_pool_t *amc, tdo_scan_t *scan,
+                                 amc_seg_t *seg) {
+  tdo_format_t *fmt = amc->pool.format;
+  char *p = seg->gc.seg.base, *next;
+
+  for (; p < seg->gc.filled; p = next) {
+    mps_res_t res;
+    next = amc_next(amc, p);
+    if (fmt->isfwd(p + fmt->header) != NULL ||
+        !(seg->kept || amc_is_pinned(amc, seg, p)))
+      continue;
+    res = tdo_scan_formatted(scan, &amc->pool, p, next);
+    if (res != MPS_RES_OK)
+      return res;
+  }
+  return MPS_RES_OK;
+}
+
+static mps_res_t amc_scan(tdo_pool_t *pool, tdo_scan_t *scan,
+                          tdo_gcseg_t *gc) {
+  amc_seg_t *seg = amc_seg_of(gc);
+  bool kept;
+
+  if (gc->white) {
+    mps_res_t res;
+    do { /* until scanning itself keeps nothing more of it */
+      kept = seg->kept;
+      res = amc_scan_nailed(amc_of(pool), scan, seg);
+    } while (res == MPS_RES_OK && kept != seg->kept);
+    return res;
+  }
+  while (seg->scanned < gc->filled) {
+    char *base = seg->scanned, *limit = gc->filled;
+    mps_res_t res = tdo_scan_formatted(scan, pool, base, limit);
+    if (res != MPS_RES_OK)
+      return res;
+    seg->scanned = limit;
+  }
+  return MPS_RES_OK;
+}
+
+static void amc_widen(tdo_pool_t *pool, tdo_gcseg_t *gc, char **base_io,
+                      char **limit_io) {
+  amc_pool_t *amc = amc_of(pool);
+  amc_seg_t *seg = amc_seg_of(gc);
+  char *filled = tdo_gcseg_filled(gc);
+
+  if (*base_io >= filled) {
+    *limit_io = *base_io;
+    return;
+  }
+  *base_io = amc_find(amc, seg, *base_io);
+  *limit_io = *limit_io >= filled
+                  ? filled
+                  : amc_next(amc, amc_find(amc, seg, *limit_io - 1));
+}
+
+static mps_res_t amc_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
+                                tdo_gcseg_t *gc, char *base, char *limit) {
+  (void)gc;
+  return tdo_scan_formatted(scan, pool, base, limit);
+}
+
+/* ---- the collection's start and end ---- */
+
+static void amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
+  amc_pool_t *amc = amc_of(pool);
+  amc_seg_t *seg = amc_seg_of(gc);
+
+  for (size_t i = 0; i <= amc->chain->count; ++i)
+    if (amc->to[i].seg == seg)
+      amc->to[i].seg = NULL;
+  gc->filled = tdo_gcseg_filled(gc);
+  TDO_CHECK(!seg->nailed && !seg->kept && seg->pins == NULL);
+}
+
+static void amc_pause(tdo_pool_t *pool) {
+  amc_pool_t *amc = amc_of(pool);
+
+  for (size_t i = 0; i <= amc->chain->count; ++i)
+    amc_to_cover(&amc->to[i]);
+}
+
+static bool amc_stays(amc_pool_t *amc, amc_seg_t *seg, char *base) {
+  tdo_format_t *fmt = amc->pool.format;
+
+  return amc_is_pinned(amc, seg, base) ||
+         (seg->kept && fmt->isfwd(base + fmt->header) == NULL);
+}
+
+static bool amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc,
+                      mps_addr_t *ref_io) {
+  amc_pool_t *amc = amc_of(pool);
+  amc_seg_t *seg = amc_seg_of(gc);
+  char *base = (char *)*ref_io - pool->format->header;
+  bool exposed = seg->nailed || gc->grey, alive;
+  mps_addr_t moved;
+
+  if (base >= gc->filled)
+    return true;
+  amc_expose_nailed(seg);
+  moved = pool->format->isfwd(*ref_io);
+  alive = moved != NULL || (seg->nailed && amc_stays(amc, seg, base));
+  if (moved != NULL)
+    *ref_io = moved;
+  amc_cover_nailed(seg, exposed);
+  return alive;
+}
+
+/* Overwrite the dead [BASE, LIMIT) with one padding object. */
+static void amc_pad(amc_pool_t *amc, char *base, char *limit) {
+  if (base < limit)
+    amc->pool.format->pad(base, (size_t)(limit - base));
+}
+
+/* Give back the whole grains of dead [seg.base, FIRST), which is then where
+   the segment's objects begin, and pad the rest. */
+static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
+  tdo_space_t *sp = tdo_pool_space(&amc->pool);
+  char *base = tdo_space_addr(sp, tdo_space_grain(sp, first));
+
+  if (base > seg->gc.seg.base)
+    tdo_gcseg_shrink(&seg->gc, seg->gc.seg.base, base);
+  amc_pad(amc, seg->gc.seg.base, first);
+}
+
+/* What is left of the nailed SEG: pads between what stays, and the grains at
+   both ends given back. */
+static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
+  tdo_space_t *sp = tdo_pool_space(&amc->pool);
+  char *p = seg->gc.seg.base, *first = NULL, *dead = p, *next, *end;
+
+  for (; p < seg->gc.filled; p = next) {
+    next = amc_next(amc, p);
+    if (!amc_stays(amc, seg, p))
+      continue;
+    if (first == NULL)
+      first = p;
+    else
+      amc_pad(amc, dead, p);
+    dead = next;
+  }
+  if (first == NULL) {
+    amc_free_seg(seg);
+    return;
+  }
+  seg->gc.filled = seg->scanned = dead;
+  amc->pool.heap->trace.survived += (size_t)(dead - first);
+  amc_free_tables(seg);
+  seg->nailed = seg->kept = false;
+  if (!amc->leaf)
+    tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+  end = sp->base +
+        tdo_round_up((size_t)(dead - sp->base), (size_t)1 << sp->grain_shift);
+  if (end < seg->gc.seg.limit)
+    tdo_gcseg_shrink(&seg->gc, end, seg->gc.seg.limit);
+  tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+  amc_cut_front(amc, seg, first);
+  tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+  tdo_gcseg_clear_white(&seg->gc);
+}
+
+/* A leaf segment with a buffer: the buffer stays, what was before it is
+   dead or gone. */
+static void amc_reclaim_buffered(amc_pool_t *amc, amc_seg_t *seg) {
+  char *first = seg->gc.filled;
+
+  if (seg->nailed) { /* pinned objects before the buffer: just pad */
+    char *p = seg->gc.seg.base, *next;
+    for (; p < first; p = next) {
+      next = amc_next(amc, p);
+      if (!amc_stays(amc, seg, p))
+        amc_pad(amc, p, next);
+    }
+  } else {
+    amc_cut_front(amc, seg, first);
+  }
+  amc_free_tables(seg);
+  seg->nailed = seg->kept = false;
+  tdo_gcseg_clear_white(&seg->gc);
+}
+
+static void amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
+  amc_pool_t *amc = amc_of(pool);
+  amc_seg_t *seg = amc_seg_of(gc);
+
+  if (gc->ap != NULL) {
+    amc_reclaim_buffered(amc, seg);
+  } else if (seg->nailed) {
+    tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
+    amc_reclaim_nailed(amc, seg);
+  } else {
+    amc_free_seg(seg);
+  }
+}
+
+/* ---- walking ---- */
+
+static bool amc_walk(tdo_pool_t *pool, tdo_walk_visit_t visit,
+                     void *closure) {
+  TDO_RING_FOR(node, &pool->segs) {
+    tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
+    tdo_gcseg_t *gc = (tdo_gcseg_t *)(void *)seg;
+    char *filled = tdo_gcseg_filled(gc);
+    bool more = true;
+    tdo_gcseg_expose(gc, seg->base, seg->limit);
+    if (seg->base < filled)
+      more = visit(closure, pool, seg->base, filled);
+    tdo_gcseg_cover(gc, seg->base, seg->limit);
+    if (!more)
+      return false;
+  }
+  return true;
+}
+
+static mps_res_t amc_addr_object(mps_addr_t *ref_o, tdo_pool_t *pool,
+                                 tdo_gcseg_t *gc, mps_addr_t addr) {
+  amc_pool_t *amc = amc_of(pool);
+  char *base;
+  mps_res_t res = MPS_RES_FAIL;
+
+  if ((char *)addr >= tdo_gcseg_filled(gc))
+    return MPS_RES_FAIL;
+  tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
+  base = amc_find(amc, amc_seg_of(gc), addr);
+  if (pool->format->isfwd(base + pool->format->header) == NULL) {
+    *ref_o = base + pool->format->header;
+    res = MPS_RES_OK;
+  }
+  tdo_gcseg_cover(gc, gc->seg.base, gc->seg.limit);
+  return res;
+}
+
+#define AMC_METHODS                                                             .sig = TDO_POOL_CLASS_SIG, .size = sizeof(amc_pool_t), .automatic = true,     .moving = true, .varargs = amc_varargs, .init = amc_init,                     .finish = amc_finish, .ap_init = amc_ap_init, .fill = amc_fill,               .empty = amc_empty, .ramp = amc_ramp, .whiten = amc_whiten,                   .fix = amc_fix, .alive = amc_alive, .pause = amc_pause,                       .reclaim = amc_reclaim, .walk = amc_walk, .addr_object = amc_addr_object
+
+static const tdo_pool_class_t amc_class = {
+    AMC_METHODS,
+    .name = "AMC",
+    .scanned = true,
+    .scan = amc_scan,
+    .widen = amc_widen,
+    .scan_range = amc_scan_range,
+};
+
+static const tdo_pool_class_t amcz_class = {
+    AMC_METHODS,
+    .name = "AMCZ",
+};
+
+mps_pool_class_t mps_class_amc(void) {
+  return (mps_pool_class_t)&amc_class;
+}
+
+mps_pool_class_t mps_class_amcz(void) {
+  return (mps_pool_class_t)&amcz_class;
+}

@@ -1,0 +1,39 @@
+/* Testudo: structures of the mostly-copying pools, for the files of amc.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_POOL_AMC_H
+#define TDO_POOL_AMC_H
+
+#include "code/bits.h"
+#include "trace/heap.h"
+
+#define AMC_CARD_SHIFT 10 /* object starts are known for each KiB */
+
+typedef struct amc_seg {
+  tdo_gcseg_t gc;    /* first */
+  bool nailed;       /* white, and something in it stays */
+  bool kept;         /* ... everything that has not moved */
+  bool large;        /* one object of its own extent */
+  char *scanned;     /* .scanned */
+  tdo_bits_t *pins;  /* .pins */
+  size_t pin_count;
+  uint32_t *starts;  /* .starts */
+  size_t card_count, starts_known;
+} amc_seg_t;
+
+/* Where survivors of one generation are copied to. */
+typedef struct amc_to {
+  tdo_gen_t *gen;
+  amc_seg_t *seg;    /* being filled, or null */
+  amc_seg_t *large;  /* the last one made for a large object */
+  bool exposed;      /* `seg` is, for this slice */
+} amc_to_t;
+
+typedef struct amc_pool {
+  tdo_pool_t pool;   /* first */
+  tdo_chain_t *chain;
+  bool leaf, interior;
+  size_t extend_by, large;
+  amc_to_t *to;      /* one a generation of the chain, one for the top */
+} amc_pool_t;
+
+#endif /* TDO_POOL_AMC_H */

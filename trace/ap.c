@@ -1,0 +1,112 @@
+/* Testudo: allocation points.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "trace/heap.h"
+
+bool tdo_ap_check(const tdo_ap_t *ap) {
+  TDO_CHECK(ap != NULL && ap->sig == TDO_AP_SIG);
+  if (ap->seg != NULL && !ap->trapped) { /* .protocol */
+    TDO_CHECK(ap->base <= (char *)ap->pub.init);
+    TDO_CHECK((char *)ap->pub.init <= (char *)ap->pub.alloc);
+    TDO_CHECK((char *)ap->pub.alloc <= ap->limit);
+  }
+  return true;
+}
+
+mps_res_t tdo_ap_create(tdo_ap_t **ap_o, tdo_pool_t *pool,
+                        mps_arg_s args[]) {
+  mps_arena_t heap = pool->heap;
+  tdo_ap_t *ap;
+  void *p;
+  mps_res_t res = tdo_control_alloc(&p, &heap->control, sizeof *ap);
+
+  if (res != MPS_RES_OK)
+    return res;
+  ap = p;
+  memset(ap, 0, sizeof *ap);
+  ap->pool = pool;
+  ap->rank = TDO_RANK_EXACT;
+  tdo_ring_init(&ap->pool_ring);
+  if (pool->klass->ap_init != NULL) {
+    res = pool->klass->ap_init(ap, args);
+    if (res != MPS_RES_OK) {
+      tdo_control_free(&heap->control, ap, sizeof *ap);
+      return res;
+    }
+  }
+  tdo_ring_append(&pool->aps, &ap->pool_ring);
+  ap->sig = TDO_AP_SIG;
+  *ap_o = ap;
+  return MPS_RES_OK;
+}
+
+void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit) {
+  TDO_CHECK(ap->seg == NULL && base < limit);
+  ap->seg = seg;
+  ap->base = base;
+  ap->limit = limit;
+  ap->trapped = false;
+  ap->pub.init = ap->pub.alloc = base;
+  ap->pub.limit = limit;
+}
+
+void tdo_ap_detach(tdo_ap_t *ap) {
+  if (ap->seg != NULL)
+    ap->pool->klass->empty(ap->pool, ap, ap->pub.init, ap->limit);
+  ap->seg = NULL;
+  ap->base = ap->limit = NULL;
+  ap->trapped = false;
+  ap->pub.init = ap->pub.alloc = ap->pub.limit = NULL;
+}
+
+void tdo_ap_trap(tdo_ap_t *ap) {
+  if (ap->seg == NULL)
+    return;
+  /* Only `limit` may change: the mutator may be anywhere (.protocol). */
+  ap->pub.limit = NULL;
+  ap->trapped = true;
+  ap->pool->klass->empty(ap->pool, ap, ap->pub.init, ap->limit);
+  ap->seg = NULL;
+}
+
+void tdo_ap_destroy(tdo_ap_t *ap) {
+  mps_arena_t heap = ap->pool->heap;
+
+  TDO_ASSERT(!tdo_ap_reserved(ap),
+             "an allocation point was destroyed between reserve and commit");
+  for (; ap->ramps > 0; --ap->ramps)
+    if (ap->pool->klass->ramp != NULL)
+      ap->pool->klass->ramp(ap, false, false);
+  if (ap->pool->klass->ap_finish != NULL)
+    ap->pool->klass->ap_finish(ap);
+  tdo_ap_detach(ap);
+  tdo_ring_remove(&ap->pool_ring);
+  ap->sig = TDO_SIG_DEAD;
+  tdo_control_free(&heap->control, ap, sizeof *ap);
+}
+
+mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
+  mps_res_t res;
+
+  /* The function form of reserve comes here even when the block fits. */
+  if (ap->seg == NULL ||
+      size > (size_t)(ap->limit - (char *)ap->pub.alloc)) {
+    tdo_ap_detach(ap);
+    res = ap->pool->klass->fill(ap->pool, ap, size);
+    if (res != MPS_RES_OK)
+      return res;
+  }
+  *p_o = ap->pub.init;
+  ap->pub.alloc = (char *)ap->pub.alloc + size;
+  return MPS_RES_OK;
+}
+
+bool tdo_ap_trip(tdo_ap_t *ap, mps_addr_t p, size_t size) {
+  bool valid = !ap->trapped;
+
+  (void)p, (void)size;
+  if (ap->trapped)
+    tdo_ap_detach(ap); /* stale fields become an empty point */
+  return valid;
+}

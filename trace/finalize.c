@@ -1,0 +1,120 @@
+/* Testudo: finalization.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "code/check.h"
+#include "trace/heap.h"
+
+void tdo_finals_init(tdo_finals_t *f) {
+  for (int i = 0; i < TDO_FINAL_LISTS; ++i)
+    tdo_ring_init(&f->lists[i]);
+}
+
+/* The list for objects of GEN. */
+static tdo_ring_t *finals_list(mps_arena_t heap, const tdo_gen_t *gen) {
+  int i = gen->bit == 0 ? TDO_FINAL_LISTS - 1 : __builtin_ctz(gen->bit);
+
+  return &heap->finals.lists[i];
+}
+
+mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
+  tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, ref);
+  tdo_message_t *message;
+  tdo_final_t *final;
+  void *p;
+  mps_res_t res;
+
+  TDO_ASSERT(seg != NULL,
+             "only blocks of automatic pools can be finalized");
+  if (seg == NULL)
+    return MPS_RES_FAIL;
+  res = tdo_control_alloc(&p, &heap->control, sizeof *final);
+  if (res != MPS_RES_OK)
+    return res;
+  final = p;
+  res = tdo_message_alloc(&message, heap, TDO_MESSAGE_FINALIZATION);
+  if (res != MPS_RES_OK) {
+    tdo_control_free(&heap->control, final, sizeof *final);
+    return res;
+  }
+  final->ref = ref;
+  final->message = message;
+  tdo_ring_init(&final->ring);
+  tdo_ring_append(finals_list(heap, seg->gen), &final->ring);
+  return MPS_RES_OK;
+}
+
+static void final_free(mps_arena_t heap, tdo_final_t *final) {
+  tdo_ring_remove(&final->ring);
+  tdo_control_free(&heap->control, final, sizeof *final);
+}
+
+mps_res_t tdo_definalize(mps_arena_t heap, mps_addr_t ref) {
+  TDO_ASSERT(tdo_space_owner(&heap->space, ref) != NULL,
+             "definalize: the address is not in this arena");
+  for (int i = 0; i < TDO_FINAL_LISTS; ++i)
+    TDO_RING_FOR(node, &heap->finals.lists[i]) {
+      tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
+      if (final->ref == ref) {
+        tdo_message_free(heap, final->message);
+        final_free(heap, final);
+        return MPS_RES_OK;
+      }
+    }
+  return MPS_RES_FAIL;
+}
+
+/* Move the registrations of live objects to the right list, leave those of
+   dead ones in DEAD. */
+static void finals_sort(mps_arena_t heap, tdo_ring_t *list,
+                        tdo_ring_t *dead) {
+  tdo_ring_t all;
+
+  tdo_ring_init(&all);
+  tdo_ring_splice(&all, list);
+  TDO_RING_FOR(node, &all) {
+    tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
+    tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, final->ref);
+    tdo_ring_remove(node);
+    if (seg == NULL) { /* its pool was destroyed */
+      tdo_message_free(heap, final->message);
+      final_free(heap, final);
+    } else if (!seg->white ||
+               seg->pool->klass->alive(seg->pool, seg, &final->ref)) {
+      seg = tdo_gcseg_of(&heap->space, final->ref);
+      tdo_ring_append(finals_list(heap, seg->gen), node);
+    } else {
+      tdo_ring_append(dead, node);
+    }
+  }
+}
+
+void tdo_finals_trace(mps_arena_t heap, tdo_scan_t *scan) {
+  tdo_ring_t dead;
+
+  tdo_ring_init(&dead);
+  for (int i = 0; i < TDO_FINAL_LISTS; ++i)
+    if (heap->trace.full || (heap->trace.bits & (1u << i)))
+      finals_sort(heap, &heap->finals.lists[i], &dead);
+  /* All are found before any is preserved, so that members of cycles and
+     what other finalizable blocks refer to are posted too. */
+  TDO_RING_FOR(node, &dead) {
+    tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
+    tdo_message_t *message = final->message;
+    (void)scan->fix(scan, &final->ref);
+    message->ref = final->ref;
+    final_free(heap, final);
+    tdo_message_post(heap, message);
+  }
+}
+
+static void finals_scan_ring(tdo_scan_t *scan, tdo_ring_t *ring) {
+  TDO_RING_FOR(node, ring) {
+    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
+    if (m->type == TDO_MESSAGE_FINALIZATION)
+      (void)tdo_scan_fix(scan, &m->ref);
+  }
+}
+
+void tdo_finals_scan_messages(mps_arena_t heap, tdo_scan_t *scan) {
+  finals_scan_ring(scan, &heap->messages.queue);
+  finals_scan_ring(scan, &heap->messages.retrieved);
+}

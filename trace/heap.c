@@ -1,0 +1,432 @@
+/* Testudo: an arena as its client knows it: making, unmaking, the lock, and
+   the barrier hits.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "code/clock.h"
+#include "code/fault.h"
+#include "trace/heap.h"
+
+#define WINDOW_LEAST   ((size_t)64 << 30)
+#define WINDOW_SHARE   16 /* windows for this many times physical memory */
+#define EXTRA_PER_GRAIN 6.0 /* table bytes: shield, summary */
+
+/* Every arena of the process; changed with the global lock held, read by the
+   fault handler without. */
+#define HEAPS_MAX 4096
+static _Atomic(tdo_heap_t *) heaps[HEAPS_MAX];
+static atomic_size_t heaps_limit;
+
+static mps_res_t heaps_add(tdo_heap_t *heap) {
+  mps_res_t res = MPS_RES_LIMIT;
+
+  tdo_lock_global_claim();
+  for (size_t i = 0; i < HEAPS_MAX; ++i)
+    if (atomic_load(&heaps[i]) == NULL) {
+      atomic_store(&heaps[i], heap);
+      if (i >= atomic_load(&heaps_limit))
+        atomic_store(&heaps_limit, i + 1);
+      res = MPS_RES_OK;
+      break;
+    }
+  tdo_lock_global_release();
+  return res;
+}
+
+static void heaps_remove(tdo_heap_t *heap) {
+  tdo_lock_global_claim();
+  for (size_t i = 0; i < HEAPS_MAX; ++i)
+    if (atomic_load(&heaps[i]) == heap)
+      atomic_store(&heaps[i], NULL);
+  tdo_lock_global_release();
+}
+
+static tdo_heap_t *heaps_find(void *addr) {
+  size_t limit = atomic_load(&heaps_limit);
+
+  for (size_t i = 0; i < limit; ++i) {
+    tdo_heap_t *heap = atomic_load(&heaps[i]);
+    if (heap != NULL && tdo_space_contains(&heap->space, addr))
+      return heap;
+  }
+  return NULL;
+}
+
+void tdo_heap_each(void (*visit)(tdo_heap_t *heap)) {
+  size_t limit = atomic_load(&heaps_limit);
+
+  for (size_t i = 0; i < limit; ++i) {
+    tdo_heap_t *heap = atomic_load(&heaps[i]);
+    if (heap != NULL)
+      visit(heap);
+  }
+}
+
+void tdo_heap_enter(tdo_heap_t *heap) {
+  tdo_lock_claim(&heap->lock);
+  TDO_CHECK(heap->sig == TDO_HEAP_SIG);
+}
+
+void tdo_heap_leave(tdo_heap_t *heap) {
+  heap->context = NULL;
+  if (heap->shielded) {
+    tdo_shield_leave(&heap->shield);
+    /* A read bar that was refused: no grey page may stay open. */
+    while (heap->bars_lost) {
+      heap->bars_lost = false;
+      tdo_threads_stop(heap);
+      tdo_trace_finish(heap);
+      tdo_shield_leave(&heap->shield);
+    }
+  }
+  tdo_threads_go(heap);
+  tdo_lock_release(&heap->lock);
+}
+
+/* Resolve a hit on PAGE with the lock held. A read bar is a write bar too:
+   after the first goes, the retried write may hit the second. */
+static void heap_hit(tdo_heap_t *heap, char *addr) {
+  size_t page = tdo_heap_page(heap, addr);
+  tdo_bar_t bars = tdo_shield_bars(&heap->shield, page);
+  tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, addr);
+
+  tdo_shield_hit(&heap->shield, page, bars);
+  if (seg == NULL)
+    return;
+  if (bars & TDO_BAR_READ) {
+    uint64_t start = tdo_clock_ns();
+    tdo_trace_access(heap, seg);
+    /* More than was asked for, so that the hit pays. */
+    (void)tdo_trace_work(heap, heap->quantum,
+                         start + (uint64_t)(heap->pause_time * 1e9));
+  } else if (bars & TDO_BAR_WRITE) {
+    char *base = tdo_heap_page_addr(heap, page);
+    tdo_gcseg_dirty(seg, base, base + ((size_t)1 << heap->page_shift));
+  }
+}
+
+static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
+  tdo_heap_t *heap = heaps_find(addr);
+  size_t page;
+  bool ours;
+
+  (void)kind;
+  if (heap == NULL || !heap->shielded)
+    return false;
+  page = tdo_heap_page(heap, addr);
+  if (tdo_lock_mine(&heap->lock)) {
+    /* A callback, or a signal handler that interrupted the collector,
+       touches protected memory: open it, with no more ado. */
+    if (!tdo_shield_adopted(&heap->shield, page))
+      return false;
+    return tdo_shield_force_open(&heap->shield, page);
+  }
+  tdo_lock_claim(&heap->lock);
+  ours = heap->sig == TDO_HEAP_SIG &&
+         tdo_shield_adopted(&heap->shield, page);
+  if (ours)
+    heap_hit(heap, addr);
+  tdo_heap_leave(heap);
+  return ours;
+}
+
+mps_addr_t tdo_heap_peek(tdo_heap_t *heap, mps_addr_t *p) {
+  tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, p);
+  mps_addr_t value;
+
+  if (seg == NULL)
+    return *p;
+  if (seg->grey)
+    tdo_trace_access(heap, seg);
+  tdo_gcseg_expose(seg, (char *)p, (char *)(p + 1));
+  value = *p;
+  tdo_gcseg_cover(seg, (char *)p, (char *)(p + 1));
+  return value;
+}
+
+void tdo_heap_poke(tdo_heap_t *heap, mps_addr_t *p, mps_addr_t value) {
+  tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, p);
+
+  if (seg == NULL) {
+    *p = value;
+    return;
+  }
+  if (seg->grey)
+    tdo_trace_access(heap, seg);
+  tdo_gcseg_dirty(seg, (char *)p, (char *)(p + 1));
+  tdo_gcseg_expose(seg, (char *)p, (char *)(p + 1));
+  *p = value;
+  tdo_gcseg_cover(seg, (char *)p, (char *)(p + 1));
+}
+
+/* Hooks of the address space: keep the shield's picture true. */
+static void pages_of(size_t *first, size_t *limit, const tdo_heap_t *heap) {
+  unsigned shift = heap->space.grain_shift - heap->page_shift;
+
+  *first <<= shift;
+  *limit <<= shift;
+}
+
+static void heap_committed(void *closure, size_t first, size_t limit) {
+  tdo_heap_t *heap = closure;
+
+  pages_of(&first, &limit, heap);
+  tdo_shield_committed(&heap->shield, first, limit);
+}
+
+static void heap_decommitted(void *closure, size_t first, size_t limit) {
+  tdo_heap_t *heap = closure;
+
+  pages_of(&first, &limit, heap);
+  tdo_shield_decommitted(&heap->shield, first, limit);
+}
+
+static void heap_taken(void *closure, size_t first, size_t limit) {
+  tdo_heap_t *heap = closure;
+
+  pages_of(&first, &limit, heap);
+  tdo_shield_adopt(&heap->shield, first, limit);
+}
+
+static void heap_dropped(void *closure, size_t first, size_t limit) {
+  tdo_heap_t *heap = closure;
+
+  pages_of(&first, &limit, heap);
+  tdo_shield_retire(&heap->shield, first, limit);
+}
+
+static void heap_extended(void *closure, void *base, size_t size) {
+  tdo_heap_t *heap = closure;
+
+  if (heap->extended != NULL)
+    heap->extended(heap, base, size);
+}
+
+static void heap_contracted(void *closure, void *base, size_t size) {
+  tdo_heap_t *heap = closure;
+
+  if (heap->contracted != NULL)
+    heap->contracted(heap, base, size);
+}
+
+/* Hooks of the shield. */
+static void heap_stop(void *closure) {
+  tdo_threads_stop(closure);
+}
+
+static void heap_go(void *closure) {
+  tdo_threads_go(closure);
+}
+
+static void heap_lost(void *closure, size_t first, size_t limit,
+                      tdo_bar_t bars) {
+  tdo_heap_t *heap = closure;
+
+  if (bars & TDO_BAR_WRITE)
+    memset(heap->summary + first, TDO_DIRTY, limit - first);
+  if (bars & TDO_BAR_READ)
+    heap->bars_lost = true;
+}
+
+static void heap_init_fields(tdo_heap_t *heap,
+                             const tdo_heap_options_t *options) {
+  tdo_lock_init(&heap->lock);
+  tdo_ring_init(&heap->pools);
+  tdo_ring_init(&heap->formats);
+  tdo_ring_init(&heap->chains);
+  tdo_ring_init(&heap->roots);
+  tdo_ring_init(&heap->threads);
+  tdo_trace_init(&heap->trace);
+  tdo_ld_history_init(&heap->ld);
+  tdo_messages_init(&heap->messages);
+  tdo_finals_init(&heap->finals);
+  heap->pause_time = options->pause_time;
+  heap->extended = options->extended;
+  heap->contracted = options->contracted;
+  heap->quantum = options->quantum;
+  heap->stress = options->stress;
+  heap->check_heap = options->check_heap;
+}
+
+static mps_res_t heap_init_shield(tdo_heap_t *heap,
+                                  const tdo_heap_options_t *options) {
+  tdo_vm_t *vm = heap->space.vm;
+  tdo_shield_hooks_t hooks = {heap, heap_stop, heap_go, heap_lost};
+  void *summary;
+  mps_res_t res;
+
+  heap->page_shift = tdo_log2(vm->page_size);
+  res = vm->reserve_table(&summary, vm,
+                          heap->space.size >> heap->page_shift);
+  if (res != MPS_RES_OK)
+    return res;
+  heap->summary = summary;
+  res = tdo_shield_init(&heap->shield, vm, heap->space.base,
+                        heap->space.size, &options->shield, &hooks);
+  if (res != MPS_RES_OK) {
+    vm->release(vm, summary, heap->space.size >> heap->page_shift);
+    return res;
+  }
+  heap->shielded = true;
+  return MPS_RES_OK;
+}
+
+static void heap_finish_shield(tdo_heap_t *heap) {
+  tdo_vm_t *vm = heap->space.vm;
+
+  tdo_shield_finish(&heap->shield);
+  vm->release(vm, heap->summary, heap->space.size >> heap->page_shift);
+}
+
+static mps_res_t heap_start_space(tdo_heap_t *heap,
+                                  const tdo_heap_options_t *options) {
+  tdo_space_hooks_t hooks = {heap,         heap_committed, heap_decommitted,
+                             heap_taken,   heap_dropped,   heap_extended,
+                             heap_contracted};
+
+  return tdo_space_start(&heap->space, options->size, &hooks);
+}
+
+static size_t heap_window(const tdo_heap_options_t *options) {
+  size_t limit = tdo_vm_address_limit();
+
+  if (options->window != 0)
+    return options->window;
+  if (limit != SIZE_MAX) /* address space is rationed: be modest */
+    return tdo_max(options->size, limit / 8);
+  return tdo_max(WINDOW_LEAST, tdo_vm_physical() * WINDOW_SHARE);
+}
+
+/* The arena's own structure lies in table memory of its own: the address
+   space needs it before it exists. */
+static mps_res_t heap_alloc(tdo_heap_t **heap_o) {
+  tdo_vm_t *vm = tdo_vm_system();
+  void *p;
+  mps_res_t res = vm->reserve_table(
+      &p, vm, tdo_round_up(sizeof(tdo_heap_t), vm->page_size));
+
+  if (res == MPS_RES_OK)
+    *heap_o = p;
+  return res;
+}
+
+static void heap_free(tdo_heap_t *heap) {
+  tdo_vm_t *vm = tdo_vm_system();
+
+  vm->release(vm, heap, tdo_round_up(sizeof(tdo_heap_t), vm->page_size));
+}
+
+static mps_res_t heap_init_contents(tdo_heap_t *heap,
+                                    const tdo_heap_options_t *options) {
+  mps_res_t res = heap_start_space(heap, options);
+
+  if (res != MPS_RES_OK)
+    return res;
+  if (!tdo_space_charge(&heap->space, sizeof(tdo_heap_t)))
+    return MPS_RES_COMMIT_LIMIT;
+  tdo_control_init(&heap->control, &heap->space);
+  res = tdo_gen_init_top(&heap->top, heap);
+  if (res == MPS_RES_OK) {
+    /* Secure the first slab, so that a limit too small shows now. */
+    void *p;
+    res = tdo_control_alloc(&p, &heap->control, 16);
+    if (res == MPS_RES_OK)
+      tdo_control_free(&heap->control, p, 16);
+  }
+  return res;
+}
+
+mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
+                          const tdo_heap_options_t *options) {
+  tdo_heap_t *heap;
+  mps_res_t res = tdo_fault_install(heap_fault);
+
+  if (res != MPS_RES_OK)
+    return res;
+  res = heap_alloc(&heap);
+  if (res != MPS_RES_OK)
+    return res;
+  heap->klass = klass;
+  heap_init_fields(heap, options);
+  res = tdo_space_init(&heap->space, tdo_vm_system(), options->size,
+                       heap_window(options), options->grain,
+                       options->commit_limit, options->spare,
+                       EXTRA_PER_GRAIN);
+  if (res != MPS_RES_OK)
+    goto fail_space;
+  res = heap_init_shield(heap, options);
+  if (res != MPS_RES_OK)
+    goto fail_shield;
+  res = heap_init_contents(heap, options);
+  if (res != MPS_RES_OK)
+    goto fail_contents;
+  res = heaps_add(heap);
+  if (res != MPS_RES_OK)
+    goto fail_contents;
+  heap->sig = TDO_HEAP_SIG;
+  *heap_o = heap;
+  return MPS_RES_OK;
+
+fail_contents:
+  heap_finish_shield(heap);
+fail_shield:
+  tdo_space_finish(&heap->space);
+fail_space:
+  tdo_lock_finish(&heap->lock);
+  heap_free(heap);
+  return res;
+}
+
+void tdo_heap_destroy(tdo_heap_t *heap) {
+  tdo_heap_enter(heap);
+  tdo_trace_finish(heap);
+  if (heap->default_chain != NULL) {
+    tdo_chain_destroy(heap->default_chain);
+    heap->default_chain = NULL;
+  }
+  TDO_ASSERT(tdo_ring_empty(&heap->pools),
+             "an arena was destroyed before its pools");
+  TDO_ASSERT(tdo_ring_empty(&heap->formats),
+             "an arena was destroyed before its formats");
+  TDO_ASSERT(tdo_ring_empty(&heap->roots),
+             "an arena was destroyed before its roots");
+  TDO_ASSERT(tdo_ring_empty(&heap->chains),
+             "an arena was destroyed before its chains");
+  TDO_ASSERT(tdo_ring_empty(&heap->threads),
+             "an arena was destroyed before its threads were deregistered");
+  heaps_remove(heap);
+  tdo_heap_leave(heap);
+  heap->sig = TDO_SIG_DEAD;
+  heap_finish_shield(heap);
+  tdo_space_finish(&heap->space);
+  tdo_lock_finish(&heap->lock);
+  heap_free(heap);
+}
+
+mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap) {
+  static const mps_gen_param_s params[] = {{8192, 0.85}, {36864, 0.45}};
+
+  if (heap->default_chain == NULL) {
+    mps_res_t res = tdo_chain_create(&heap->default_chain, heap, 2, params);
+    if (res != MPS_RES_OK)
+      return res;
+  }
+  *chain_o = heap->default_chain;
+  return MPS_RES_OK;
+}
+
+void tdo_heap_postmortem(tdo_heap_t *heap) {
+  heap->clamp = TDO_CLAMPED;
+  if (heap->shielded)
+    for (size_t p = 0; p < heap->page_limit; ++p)
+      if (tdo_shield_adopted(&heap->shield, p) &&
+          tdo_shield_bars(&heap->shield, p) != 0)
+        (void)tdo_shield_force_open(&heap->shield, p);
+  if (tdo_lock_mine(&heap->lock))
+    tdo_lock_release(&heap->lock);
+}
+
+bool tdo_heap_check(const tdo_heap_t *heap) {
+  TDO_CHECK(heap != NULL && heap->sig == TDO_HEAP_SIG);
+  return true;
+}

@@ -1,0 +1,112 @@
+/* Testudo: messages to the client.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "mpslib.h"
+#include "trace/heap.h"
+
+void tdo_messages_init(tdo_messages_t *m) {
+  memset(m, 0, sizeof *m);
+  tdo_ring_init(&m->queue);
+  tdo_ring_init(&m->retrieved);
+}
+
+mps_res_t tdo_message_alloc(tdo_message_t **message_o, mps_arena_t heap,
+                            mps_message_type_t type) {
+  tdo_message_t *m;
+  void *p;
+  mps_res_t res = tdo_control_alloc(&p, &heap->control, sizeof *m);
+
+  if (res != MPS_RES_OK)
+    return res;
+  m = p;
+  memset(m, 0, sizeof *m);
+  m->type = type;
+  tdo_ring_init(&m->ring);
+  m->sig = TDO_MESSAGE_SIG;
+  *message_o = m;
+  return MPS_RES_OK;
+}
+
+void tdo_message_free(mps_arena_t heap, tdo_message_t *m) {
+  tdo_ring_remove(&m->ring);
+  m->sig = TDO_SIG_DEAD;
+  tdo_control_free(&heap->control, m, sizeof *m);
+}
+
+static void message_secure(mps_arena_t heap, tdo_message_t **m,
+                           mps_message_type_t type) {
+  if (*m == NULL && heap->messages.enabled[type])
+    (void)tdo_message_alloc(m, heap, type);
+}
+
+bool tdo_messages_secure(mps_arena_t heap) {
+  tdo_messages_t *m = &heap->messages;
+
+  message_secure(heap, &m->start, TDO_MESSAGE_GC_START);
+  message_secure(heap, &m->end, TDO_MESSAGE_GC);
+  return (m->start != NULL || !m->enabled[TDO_MESSAGE_GC_START]) &&
+         (m->end != NULL || !m->enabled[TDO_MESSAGE_GC]);
+}
+
+void tdo_messages_finish(mps_arena_t heap) {
+  tdo_messages_t *m = &heap->messages;
+
+  TDO_RING_FOR(node, &m->queue)
+    tdo_message_free(heap, TDO_RING_ENTRY(tdo_message_t, ring, node));
+  TDO_RING_FOR(node, &m->retrieved)
+    tdo_message_free(heap, TDO_RING_ENTRY(tdo_message_t, ring, node));
+  if (m->start != NULL)
+    tdo_message_free(heap, m->start);
+  if (m->end != NULL)
+    tdo_message_free(heap, m->end);
+}
+
+void tdo_message_post(mps_arena_t heap, tdo_message_t *m) {
+  TDO_CHECK(m->sig == TDO_MESSAGE_SIG && !m->queued);
+  if (!heap->messages.enabled[m->type]) {
+    tdo_message_free(heap, m);
+    return;
+  }
+  m->clock = m->type == TDO_MESSAGE_FINALIZATION ? 0 : mps_clock();
+  m->queued = true;
+  tdo_ring_append(&heap->messages.queue, &m->ring);
+}
+
+void tdo_message_enable(mps_arena_t heap, mps_message_type_t type, bool on) {
+  heap->messages.enabled[type] = on;
+  if (on)
+    return;
+  TDO_RING_FOR(node, &heap->messages.queue) {
+    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
+    if (m->type == type)
+      tdo_message_free(heap, m);
+  }
+}
+
+tdo_message_t *tdo_message_first(mps_arena_t heap) {
+  tdo_ring_t *queue = &heap->messages.queue;
+
+  return tdo_ring_empty(queue)
+             ? NULL
+             : TDO_RING_ENTRY(tdo_message_t, ring, queue->next);
+}
+
+tdo_message_t *tdo_message_get(mps_arena_t heap, mps_message_type_t type) {
+  TDO_RING_FOR(node, &heap->messages.queue) {
+    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
+    if (m->type == type) {
+      tdo_ring_remove(&m->ring);
+      m->queued = false;
+      tdo_ring_append(&heap->messages.retrieved, &m->ring);
+      return m;
+    }
+  }
+  return NULL;
+}
+
+void tdo_message_discard(mps_arena_t heap, tdo_message_t *m) {
+  TDO_ASSERT(m->sig == TDO_MESSAGE_SIG && !m->queued,
+             "discarded a message that was not got from the queue");
+  tdo_message_free(heap, m);
+}

@@ -1,0 +1,229 @@
+/* Testudo: when to collect what, and how fast (interface, section 5).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include "code/check.h"
+#include "code/clock.h"
+#include "trace/heap.h"
+
+#define FULL_GROWTH   1.0 /* heap growth that makes a full collection due */
+#define FULL_LEAST    ((double)(32 << 20))
+#define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
+#define ROOM_LEAST    ((double)(4 << 20))
+#define WORK_LEAST    ((size_t)64 << 10)
+#define SCAN_RATE     4e8  /* bytes a second, for predictions */
+
+static uint64_t policy_pause_ns(const tdo_heap_t *heap) {
+  return heap->pause_time > 1e6 ? 0 : (uint64_t)(heap->pause_time * 1e9);
+}
+
+/* Highest generation of CHAIN over its capacity, or -1. */
+static long policy_due(const tdo_chain_t *chain) {
+  long due = -1;
+
+  for (size_t i = 0; i < chain->count; ++i)
+    if (chain->gens[i].fresh > chain->gens[i].capacity)
+      due = (long)i;
+  return due;
+}
+
+/* Bytes in automatic pools. */
+static double policy_heap_size(const tdo_heap_t *heap) {
+  double size = heap->top.size;
+
+  TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    for (size_t i = 0; i < chain->count; ++i)
+      size += chain->gens[i].size;
+  }
+  return size;
+}
+
+/* Is it time for a full collection? When what was promoted to the top since
+   the last one exceeds a share of what then survived, or when copying what
+   there is might soon not fit under the commit limit. */
+static bool policy_full_due(const tdo_heap_t *heap) {
+  double limit = (double)heap->space.commit_limit, size;
+
+  if (heap->full_wanted)
+    return true;
+  if (heap->top.fresh > fmax(FULL_LEAST, FULL_GROWTH * heap->survivors))
+    return true;
+  if (heap->space.commit_limit == SIZE_MAX)
+    return false;
+  size = policy_heap_size(heap);
+  return heap->top.fresh > 0.1 * limit &&
+         (double)(heap->space.committed - heap->space.spare) + 0.5 * size >
+             limit;
+}
+
+/* How a collection runs: minor ones to their end within the stop, full ones
+   in slices if barriers can keep the mutator out. */
+static bool policy_incremental(const tdo_heap_t *heap) {
+  return heap->shielded && heap->trace.full &&
+         heap->shield.settings.mode != TDO_SHIELD_OFF &&
+         heap->pause_time < 1e6;
+}
+
+static void policy_run(tdo_heap_t *heap) {
+  uint64_t pause = policy_pause_ns(heap);
+
+  if (!policy_incremental(heap))
+    tdo_trace_finish(heap);
+  else
+    (void)tdo_trace_work(heap, SIZE_MAX,
+                         pause == 0 ? 0 : heap->trace.started + pause);
+}
+
+/* A full collection is in progress and the mutator got BYTES: do enough to
+   end before it has got a share of the heap. */
+static void policy_advance(tdo_heap_t *heap, size_t bytes) {
+  double room = fmax(ROOM_LEAST, ROOM_SHARE * (double)heap->trace.condemned);
+  size_t work;
+
+  heap->debt += (double)bytes * (double)heap->trace.condemned / room;
+  if (heap->debt < (double)WORK_LEAST)
+    return;
+  work = (size_t)heap->debt;
+  heap->debt = 0;
+  (void)tdo_trace_work(heap, work, tdo_clock_ns() + policy_pause_ns(heap));
+}
+
+static bool policy_stress(tdo_heap_t *heap) {
+  if (heap->stress == 0 || ++heap->stress_count < heap->stress)
+    return false;
+  heap->stress_count = 0;
+  if (!policy_heap_size(heap))
+    return false;
+  /* Minor and full in turn, so that each path is met. */
+  heap->stress_turn = !heap->stress_turn;
+  if (heap->stress_turn && heap->default_chain == NULL &&
+      tdo_ring_empty(&heap->chains))
+    heap->stress_turn = false;
+  if (heap->stress_turn) {
+    tdo_chain_t *chain =
+        TDO_RING_ENTRY(tdo_chain_t, heap_ring, heap->chains.next);
+    if (tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))
+      tdo_trace_finish(heap);
+  } else if (tdo_trace_start(heap, NULL, 0, "stress, full")) {
+    heap->trace.move_all = true;
+    if (policy_incremental(heap))
+      (void)tdo_trace_work(heap, 1, 0);
+    else
+      tdo_trace_finish(heap);
+  }
+  return true;
+}
+
+void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
+  if (heap->clamp != TDO_UNCLAMPED)
+    return;
+  if (tdo_trace_busy(&heap->trace)) {
+    policy_advance(heap, bytes);
+    if (heap->stress != 0)
+      (void)tdo_trace_work(heap, 4096, 0);
+    return;
+  }
+  if (policy_stress(heap))
+    return;
+  if (policy_full_due(heap)) {
+    (void)tdo_policy_start_full(heap, "The heap has grown since the last "
+                                      "full collection.");
+    return;
+  }
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    long due = chain->ramps > 0 ? -1 : policy_due(chain);
+    if (due >= 0) {
+      if (tdo_trace_start(heap, chain, (size_t)due,
+                          "A generation passed its capacity."))
+        policy_run(heap);
+      return;
+    }
+  }
+}
+
+bool tdo_policy_start_full(tdo_heap_t *heap, const char *why) {
+  if (tdo_trace_busy(&heap->trace))
+    return true;
+  heap->debt = 0;
+  heap->full_wanted = false;
+  if (!tdo_trace_start(heap, NULL, 0, why))
+    return false;
+  policy_run(heap);
+  return true;
+}
+
+bool tdo_policy_collect(tdo_heap_t *heap, const char *why) {
+  tdo_trace_finish(heap);
+  heap->full_wanted = false;
+  if (!tdo_trace_start(heap, NULL, 0, why))
+    return false;
+  tdo_trace_finish(heap);
+  return true;
+}
+
+bool tdo_policy_emergency(tdo_heap_t *heap) {
+  if (heap->clamp != TDO_UNCLAMPED)
+    return false;
+  tdo_threads_stop(heap);
+  tdo_trace_finish(heap);
+  heap->trace_emergency_next = true;
+  (void)tdo_policy_collect(heap, "Memory ran out.");
+  tdo_space_purge(&heap->space, SIZE_MAX / 4);
+  return true;
+}
+
+bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
+  uint64_t deadline =
+      tdo_clock_ns() + (uint64_t)(fmin(seconds, 1e6) * 1e9);
+  bool worked = false;
+
+  if (!tdo_trace_busy(&heap->trace)) {
+    double size = policy_heap_size(heap);
+    double predicted = size / SCAN_RATE;
+    if (size > 0 && predicted <= multiplier * seconds) {
+      heap->debt = 0;
+      worked = tdo_trace_start(heap, NULL, 0,
+                               "The client offered time by a step.");
+    } else {
+      TDO_RING_FOR(node, &heap->chains) {
+        tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+        long due = policy_due(chain);
+        if (due >= 0 && !worked) {
+          worked = tdo_trace_start(heap, chain, (size_t)due,
+                                   "A generation passed its capacity.");
+          if (worked)
+            tdo_trace_finish(heap);
+        }
+      }
+    }
+  }
+  if (tdo_trace_busy(&heap->trace)) {
+    worked = true;
+    if (policy_incremental(heap))
+      (void)tdo_trace_work(heap, SIZE_MAX, deadline);
+    else
+      tdo_trace_finish(heap);
+  }
+  return worked;
+}
+
+void tdo_policy_collected(tdo_heap_t *heap) {
+  double hold = 0;
+
+  if (heap->trace.full) {
+    heap->survivors = policy_heap_size(heap);
+    heap->top.fresh = 0;
+  }
+  /* The nursery's memory is kept for its next round. */
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    if (chain->pools > 0)
+      hold += 1.25 * chain->gens[0].capacity;
+  }
+  if (hold > (double)heap->space.commit_limit / 4)
+    hold = (double)heap->space.commit_limit / 4;
+  tdo_space_hold(&heap->space, heap->explicit_collect ? 0 : (size_t)hold);
+  if (heap->trace.full)
+    tdo_space_trim(&heap->space);
+}

@@ -1,0 +1,116 @@
+/* Testudo: what a pool is, to those who do not know its class.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/args.h"
+#include "code/check.h"
+#include "trace/heap.h"
+
+bool tdo_pool_check(const tdo_pool_t *pool) {
+  TDO_CHECK(pool != NULL && pool->sig == TDO_POOL_SIG);
+  TDO_CHECK(pool->klass->sig == TDO_POOL_CLASS_SIG);
+  TDO_CHECK(pool->free <= pool->total);
+  return true;
+}
+
+mps_res_t tdo_pool_create(tdo_pool_t **pool_o, mps_arena_t heap,
+                          const tdo_pool_class_t *klass, mps_arg_s args[]) {
+  tdo_pool_t *pool;
+  void *p;
+  mps_res_t res = tdo_control_alloc(&p, &heap->control, klass->size);
+
+  if (res != MPS_RES_OK)
+    return res;
+  pool = p;
+  memset(pool, 0, klass->size);
+  pool->klass = klass;
+  pool->heap = heap;
+  pool->align = sizeof(tdo_word_t);
+  tdo_ring_init(&pool->heap_ring);
+  tdo_ring_init(&pool->aps);
+  tdo_ring_init(&pool->segs);
+  res = klass->init(pool, args);
+  if (res != MPS_RES_OK) {
+    if (pool->format != NULL)
+      --pool->format->pools;
+    tdo_control_free(&heap->control, pool, klass->size);
+    return res;
+  }
+  tdo_ring_append(&heap->pools, &pool->heap_ring);
+  pool->sig = TDO_POOL_SIG;
+  *pool_o = pool;
+  return MPS_RES_OK;
+}
+
+void tdo_pool_destroy(tdo_pool_t *pool) {
+  mps_arena_t heap = pool->heap;
+
+  TDO_ASSERT(tdo_ring_empty(&pool->aps),
+             "a pool was destroyed before its allocation points");
+  /* A collection in progress may refer to its segments. */
+  if (pool->klass->automatic)
+    tdo_trace_finish(heap);
+  pool->klass->finish(pool);
+  if (pool->format != NULL)
+    --pool->format->pools;
+  tdo_ring_remove(&pool->heap_ring);
+  pool->sig = TDO_SIG_DEAD;
+  tdo_control_free(&heap->control, pool, pool->klass->size);
+}
+
+void tdo_pool_take_format(tdo_pool_t *pool, mps_arg_s args[]) {
+  mps_arg_s arg;
+
+  tdo_arg_require(&arg, args, MPS_KEY_FORMAT);
+  TDO_ASSERT(tdo_format_check(arg.val.format) &&
+                 arg.val.format->heap == pool->heap,
+             "the pool's format must belong to the pool's arena");
+  pool->format = arg.val.format;
+  ++pool->format->pools;
+  pool->align = pool->format->align;
+}
+
+tdo_space_t *tdo_pool_space(tdo_pool_t *pool) {
+  return &pool->heap->space;
+}
+
+mps_res_t tdo_pool_control_alloc(void **p_o, tdo_pool_t *pool, size_t size) {
+  return tdo_control_alloc(p_o, &pool->heap->control, size);
+}
+
+void tdo_pool_control_free(tdo_pool_t *pool, void *p, size_t size) {
+  tdo_control_free(&pool->heap->control, p, size);
+}
+
+mps_res_t tdo_pool_seg_alloc(tdo_seg_t **seg_o, tdo_pool_t *pool,
+                             size_t descriptor, size_t size, bool high) {
+  mps_arena_t heap = pool->heap;
+  void *p;
+  tdo_seg_t *seg;
+  mps_res_t res = tdo_control_alloc(&p, &heap->control, descriptor);
+
+  if (res != MPS_RES_OK)
+    return res;
+  seg = p;
+  memset(seg, 0, descriptor);
+  res = tdo_seg_init(seg, &heap->space, size, TDO_GROUP_MANUAL, high, pool);
+  if (res != MPS_RES_OK) {
+    tdo_control_free(&heap->control, seg, descriptor);
+    return res;
+  }
+  tdo_ring_append(&pool->segs, &seg->pool_ring);
+  pool->total += tdo_seg_size(seg);
+  *seg_o = seg;
+  return MPS_RES_OK;
+}
+
+void tdo_pool_seg_free(tdo_pool_t *pool, tdo_seg_t *seg, size_t descriptor) {
+  pool->total -= tdo_seg_size(seg);
+  tdo_seg_finish(seg, &pool->heap->space);
+  tdo_control_free(&pool->heap->control, seg, descriptor);
+}
+
+void tdo_pool_seg_shrink(tdo_pool_t *pool, tdo_seg_t *seg, char *base,
+                         char *limit) {
+  pool->total -= (size_t)(limit - base);
+  tdo_seg_shrink(seg, &pool->heap->space, base, limit);
+}

@@ -1,0 +1,95 @@
+/* Testudo: a check of the whole heap from outside the collector. It shares
+   nothing with tracing but the client's scan methods: it walks every object
+   of every pool, looks each reference up, and compares with the tables.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "trace/heap.h"
+
+typedef struct sanity {
+  mps_arena_t heap;
+  unsigned seen;     /* bits of what the present range refers to */
+  size_t references;
+} sanity_t;
+
+/* Every reference must lead into memory that a pool has, to a place where
+   objects can be. */
+static mps_res_t sanity_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
+  sanity_t *s = scan->closure;
+  tdo_seg_t *seg = tdo_seg_of(&s->heap->space, *ref_io);
+  tdo_gcseg_t *gc;
+
+  if (!tdo_space_contains(&s->heap->space, *ref_io))
+    return MPS_RES_OK;
+  ++s->references;
+  TDO_ASSERT(seg != NULL, "a reference leads to memory that is not in use");
+  if (seg == NULL || !seg->automatic)
+    return MPS_RES_OK;
+  gc = (tdo_gcseg_t *)(void *)seg;
+  TDO_ASSERT(!gc->pool->klass->moving ||
+                 (char *)*ref_io < tdo_gcseg_filled(gc) +
+                                       gc->pool->format->header,
+             "a reference leads beyond the objects of its segment");
+  s->seen |= gc->gen->bit;
+  return MPS_RES_OK;
+}
+
+/* The summary of each clean page must cover what its objects refer to. */
+static bool sanity_visit(void *closure, tdo_pool_t *pool, char *base,
+                         char *limit) {
+  sanity_t *s = closure;
+  mps_arena_t heap = s->heap;
+  char *p = base, *next;
+
+  for (; p < limit; p = next) {
+    tdo_scan_t scan;
+    next = tdo_format_next(pool->format, p);
+    TDO_ASSERT(next > p && next <= limit,
+               "an object's size does not agree with its segment");
+    if (next <= p || next > limit)
+      return false;
+    if (!pool->klass->scanned)
+      continue;
+    tdo_scan_init(&scan, heap, TDO_RANK_EXACT);
+    scan.fix = sanity_fix;
+    scan.closure = s;
+    scan.ss._zones = heap->sanity_zones;
+    s->seen = 0;
+    (void)tdo_scan_formatted(&scan, pool, p, next);
+    if ((size_t)(next - p) <= (size_t)1 << heap->page_shift &&
+        tdo_heap_page(heap, p) == tdo_heap_page(heap, next - 1)) {
+      uint8_t have = heap->summary[tdo_heap_page(heap, p)];
+      TDO_ASSERT((have & TDO_DIRTY) || (s->seen & ~(unsigned)have) == 0,
+                 "a clean page refers to a generation that its summary "
+                 "does not name");
+    }
+  }
+  return true;
+}
+
+void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
+  sanity_t s = {heap, 0, 0};
+  size_t size = heap->space.zones;
+  tdo_vm_t *vm = tdo_vm_system();
+  void *zones;
+
+  (void)when;
+  if (tdo_trace_busy(&heap->trace))
+    return;
+  (void)tdo_space_check(&heap->space);
+  if (heap->shielded)
+    (void)tdo_shield_check(&heap->shield);
+  size = tdo_round_up(size, vm->page_size);
+  if (vm->reserve_table(&zones, vm, size) != MPS_RES_OK)
+    return;
+  memset(zones, 0xFF, tdo_round_up(heap->space.zone_limit, 1));
+  heap->sanity_zones = zones;
+  TDO_RING_FOR(node, &heap->pools) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    (void)tdo_pool_check(pool);
+    if (pool->klass->walk != NULL && pool->klass->automatic)
+      (void)pool->klass->walk(pool, sanity_visit, &s);
+  }
+  heap->sanity_zones = NULL;
+  vm->release(vm, zones, size);
+}

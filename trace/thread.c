@@ -1,0 +1,106 @@
+/* Testudo: threads registered with an arena.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "trace/heap.h"
+
+bool tdo_thread_check(const tdo_thread_t *thread) {
+  TDO_CHECK(thread != NULL && thread->sig == TDO_THREAD_SIG);
+  return true;
+}
+
+/* Room for one more thread in the list of the stopped, secured now because a
+   stop must not fail. */
+static mps_res_t thread_secure(mps_arena_t heap) {
+  size_t max = tdo_max(2 * heap->stopped_max, 8);
+  void *p;
+  mps_res_t res;
+
+  if (heap->thread_count < heap->stopped_max)
+    return MPS_RES_OK;
+  res = tdo_control_alloc(&p, &heap->control, max * sizeof(void *));
+  if (res != MPS_RES_OK)
+    return res;
+  if (heap->stopped_max > 0) {
+    memcpy(p, heap->stopped, heap->stopped_count * sizeof(void *));
+    tdo_control_free(&heap->control, heap->stopped,
+                     heap->stopped_max * sizeof(void *));
+  }
+  heap->stopped = p;
+  heap->stopped_max = max;
+  return MPS_RES_OK;
+}
+
+mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap) {
+  tdo_thread_t *thread;
+  void *p;
+  mps_res_t res = thread_secure(heap);
+
+  if (res != MPS_RES_OK)
+    return res;
+  res = tdo_control_alloc(&p, &heap->control, sizeof *thread);
+  if (res != MPS_RES_OK)
+    return res;
+  thread = p;
+  thread->heap = heap;
+  res = tdo_stop_register(&thread->stop);
+  if (res != MPS_RES_OK) {
+    tdo_control_free(&heap->control, thread, sizeof *thread);
+    return res;
+  }
+  tdo_ring_init(&thread->heap_ring);
+  tdo_ring_append(&heap->threads, &thread->heap_ring);
+  ++heap->thread_count;
+  thread->sig = TDO_THREAD_SIG;
+  *thread_o = thread;
+  return MPS_RES_OK;
+}
+
+void tdo_thread_deregister(tdo_thread_t *thread) {
+  mps_arena_t heap = thread->heap;
+
+  /* A stopped thread must not lose its record before it runs again. */
+  tdo_threads_go(heap);
+  tdo_ring_remove(&thread->heap_ring);
+  thread->sig = TDO_SIG_DEAD;
+  --heap->thread_count;
+  tdo_stop_deregister(thread->stop);
+  tdo_control_free(&heap->control, thread, sizeof *thread);
+}
+
+void tdo_threads_stop(mps_arena_t heap) {
+  if (heap->is_stopped)
+    return;
+  heap->is_stopped = true;
+  heap->stopped_count = 0;
+  TDO_RING_FOR(node, &heap->threads) {
+    tdo_thread_t *t = TDO_RING_ENTRY(tdo_thread_t, heap_ring, node);
+    if (!tdo_stop_is_self(t->stop))
+      heap->stopped[heap->stopped_count++] = t->stop;
+  }
+  if (heap->stopped_count > 0) {
+    tdo_stop_begin();
+    tdo_stop_threads(heap->stopped, heap->stopped_count);
+  }
+}
+
+void tdo_threads_go(mps_arena_t heap) {
+  if (!heap->is_stopped)
+    return;
+  if (heap->stopped_count > 0) {
+    tdo_resume_threads(heap->stopped, heap->stopped_count);
+    tdo_stop_end();
+  }
+  heap->stopped_count = 0;
+  heap->is_stopped = false;
+}
+
+bool tdo_thread_context(tdo_context_t *ctx_o, const tdo_thread_t *thread) {
+  if (tdo_stop_is_self(thread->stop)) {
+    if (thread->heap->context == NULL)
+      return false;
+    *ctx_o = *thread->heap->context;
+    return true;
+  }
+  return tdo_stop_context(ctx_o, thread->stop);
+}

@@ -1,0 +1,352 @@
+/* Testudo: the collection in progress.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "code/clock.h"
+#include "trace/heap.h"
+
+#define CLOCK_BYTES 65536 /* scanned between looks at the clock */
+
+void tdo_trace_init(tdo_trace_t *trace) {
+  memset(trace, 0, sizeof *trace);
+  for (int i = 0; i < TDO_RANKS; ++i)
+    tdo_ring_init(&trace->grey[i]);
+}
+
+/* Run BODY for every generation of the arena. */
+typedef void (*trace_gen_visit_t)(mps_arena_t heap, tdo_gen_t *gen);
+
+static void trace_each_gen(mps_arena_t heap, trace_gen_visit_t visit) {
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    for (size_t i = 0; i < chain->count; ++i)
+      visit(heap, &chain->gens[i]);
+  }
+  visit(heap, &heap->top);
+}
+
+/* Condemn one generation: its segments become white. */
+static void trace_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
+  if (gen->condemned || tdo_ring_empty(&gen->segs)) {
+    gen->fresh = 0;
+    return;
+  }
+  if (!tdo_gen_condemn(gen))
+    return;
+  gen->condemned_size = gen->size;
+  gen->survived = 0;
+  heap->trace.bits |= gen->bit;
+  heap->trace.condemned += (size_t)gen->size;
+  TDO_RING_FOR(node, &gen->segs) {
+    tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
+    seg->pool->klass->whiten(seg->pool, seg);
+    if (!seg->leaf)
+      memset(heap->summary + tdo_heap_page(heap, seg->seg.base), 0,
+             tdo_seg_size(&seg->seg) >> heap->page_shift);
+    tdo_gcseg_set_white(seg);
+  }
+}
+
+static void trace_count_left(mps_arena_t heap, tdo_gen_t *gen) {
+  if (!gen->condemned)
+    heap->trace.left += (size_t)gen->size;
+}
+
+/* Take the buffers of every point whose blocks may hold references: what is
+   reserved and not committed may refer to what moves now. */
+static void trace_trap(mps_arena_t heap) {
+  TDO_RING_FOR(node, &heap->pools) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    if (pool->klass->automatic || pool->klass->rooted)
+      TDO_RING_FOR(ap_node, &pool->aps) {
+        tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, ap_node);
+        if (pool->klass->scanned)
+          tdo_ap_trap(ap);
+      }
+  }
+}
+
+/* Location dependencies go stale for every zone with white objects of moving
+   pools. */
+static void trace_age(mps_arena_t heap) {
+  unsigned long sets = 0;
+  tdo_space_t *sp = &heap->space;
+
+  for (size_t z = 0; z < sp->zone_limit; ++z)
+    if (sp->zone_byte[z] & 0x80)
+      sets |= tdo_ld_sets(heap, sp->base + (z << sp->zone_shift));
+  tdo_ld_age(&heap->ld, sets);
+}
+
+static void trace_scan_roots(mps_arena_t heap, mps_rank_t rank) {
+  tdo_scan_t scan;
+
+  tdo_scan_init(&scan, heap, rank);
+  TDO_RING_FOR(node, &heap->roots) {
+    tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
+    if (root->rank == rank) {
+      mps_res_t res = tdo_root_scan(&scan, root);
+      TDO_ASSERT(res == MPS_RES_OK, "a root's scan method failed");
+    }
+  }
+  if (rank == TDO_RANK_EXACT)
+    tdo_finals_scan_messages(heap, &scan);
+}
+
+/* Pools whose blocks are roots for others (and never white). */
+static void trace_scan_rooted(mps_arena_t heap, mps_rank_t rank) {
+  tdo_scan_t scan;
+
+  tdo_scan_init(&scan, heap, rank);
+  TDO_RING_FOR(node, &heap->pools) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    if (pool->klass->scan_roots != NULL)
+      (void)pool->klass->scan_roots(pool, &scan);
+  }
+}
+
+/* True if an object of a moving pool is condemned. */
+static bool trace_moves(mps_arena_t heap) {
+  TDO_RING_FOR(node, &heap->pools) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    if (!pool->klass->moving)
+      continue;
+    TDO_RING_FOR(seg_node, &pool->segs) {
+      tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, seg_node);
+      if (((tdo_gcseg_t *)(void *)seg)->white)
+        return true;
+    }
+  }
+  return false;
+}
+
+static void trace_flip(mps_arena_t heap) {
+  if (trace_moves(heap))
+    trace_age(heap);
+  /* Everything that can be pinned is pinned before anything moves. */
+  trace_scan_roots(heap, TDO_RANK_AMBIG);
+  trace_scan_rooted(heap, TDO_RANK_AMBIG);
+  trace_scan_roots(heap, TDO_RANK_EXACT);
+  trace_scan_rooted(heap, TDO_RANK_EXACT);
+  tdo_remember_scan(heap);
+  heap->trace.state = TDO_TRACE_FLIPPED;
+}
+
+/* The gc_start and gc messages: both or neither. */
+static void trace_post_start(mps_arena_t heap) {
+  tdo_message_t *m = heap->messages.start;
+
+  if (!heap->trace.messages)
+    return;
+  heap->messages.start = NULL;
+  if (m != NULL) {
+    m->why = heap->trace.why;
+    tdo_message_post(heap, m);
+  }
+}
+
+static void trace_post_end(mps_arena_t heap) {
+  tdo_message_t *m = heap->messages.end;
+
+  if (!heap->trace.messages)
+    return;
+  heap->messages.end = NULL;
+  if (m != NULL) {
+    m->condemned = heap->trace.condemned;
+    m->live = tdo_min(heap->trace.survived, heap->trace.condemned);
+    m->not_condemned = heap->trace.left;
+    tdo_message_post(heap, m);
+  }
+}
+
+static void trace_pause_pools(mps_arena_t heap) {
+  TDO_RING_FOR(node, &heap->pools) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    if (pool->klass->pause != NULL)
+      pool->klass->pause(pool);
+  }
+}
+
+bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
+                     const char *why) {
+  tdo_trace_t *trace = &heap->trace;
+
+  TDO_CHECK(trace->state == TDO_TRACE_IDLE); /* .one */
+  if (heap->check_heap)
+    tdo_heap_sanity(heap, "before a collection");
+  trace->messages = tdo_messages_secure(heap);
+  tdo_threads_stop(heap);
+  if (heap->shielded)
+    tdo_shield_note_stopped(&heap->shield);
+  trace->state = TDO_TRACE_CONDEMNED;
+  trace->full = chain == NULL;
+  trace->emergency = heap->trace_emergency_next;
+  heap->trace_emergency_next = false;
+  trace->move_all = heap->explicit_collect;
+  trace->finalized = false;
+  trace->bits = 0;
+  trace->condemned = trace->survived = trace->left = trace->scanned = 0;
+  trace->started = tdo_clock_ns();
+  trace->why = why;
+  trace_trap(heap);
+  if (chain == NULL)
+    trace_each_gen(heap, trace_condemn_gen);
+  else
+    for (size_t i = 0; i <= last; ++i)
+      trace_condemn_gen(heap, &chain->gens[i]);
+  if (trace->condemned == 0) {
+    trace->state = TDO_TRACE_IDLE;
+    return false;
+  }
+  trace_each_gen(heap, trace_count_left);
+  trace_post_start(heap);
+  trace_flip(heap);
+  trace_pause_pools(heap);
+  return true;
+}
+
+mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
+  mps_arena_t heap = scan->heap;
+  tdo_gcseg_t *seg;
+  tdo_seg_t *owner;
+
+  if (!tdo_space_contains(&heap->space, *ref_io))
+    return MPS_RES_OK;
+  owner = heap->space.owner[tdo_space_grain(&heap->space, *ref_io)];
+  if (owner == NULL) {
+    TDO_CRITICAL(scan->rank == TDO_RANK_AMBIG); /* a dangling reference */
+    return MPS_RES_OK;
+  }
+  if (!owner->automatic)
+    return MPS_RES_OK;
+  seg = (tdo_gcseg_t *)(void *)owner;
+  if (!seg->white) {
+    scan->ss._seen |= seg->gen->bit;
+    return MPS_RES_OK;
+  }
+  return seg->pool->klass->fix(seg->pool, scan, seg, ref_io);
+}
+
+/* Make grey SEG black by scanning it at RANK. */
+static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
+                           mps_rank_t rank) {
+  tdo_scan_t scan;
+  mps_res_t res;
+
+  tdo_scan_init(&scan, heap, rank);
+  tdo_gcseg_expose(seg, seg->seg.base, seg->seg.limit);
+  res = seg->pool->klass->scan(seg->pool, &scan, seg);
+  TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
+  heap->trace.scanned += scan.bytes;
+  tdo_gcseg_note(seg, seg->seg.base, seg->seg.limit, scan.ss._seen);
+  tdo_gcseg_set_black(seg);
+  tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit);
+  tdo_gcseg_cover(seg, seg->seg.base, seg->seg.limit);
+}
+
+void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
+  if (!seg->grey)
+    return;
+  /* Weak references scanned before their time keep what they refer to. */
+  trace_scan_seg(heap, seg,
+                 seg->rank == TDO_RANK_WEAK ? TDO_RANK_EXACT : seg->rank);
+  trace_pause_pools(heap);
+}
+
+/* The next grey segment of the ranks that are due; null if none. */
+static tdo_gcseg_t *trace_next_grey(mps_arena_t heap) {
+  for (int rank = TDO_RANK_AMBIG; rank < TDO_RANK_WEAK; ++rank) {
+    tdo_ring_t *ring = &heap->trace.grey[rank];
+    if (!tdo_ring_empty(ring))
+      return TDO_RING_ENTRY(tdo_gcseg_t, grey_ring, ring->next);
+  }
+  return NULL;
+}
+
+/* Scan grey segments; false if the budget ran out first. */
+static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
+  tdo_trace_t *trace = &heap->trace;
+  size_t look = trace->scanned + CLOCK_BYTES;
+  tdo_gcseg_t *seg;
+
+  while ((seg = trace_next_grey(heap)) != NULL) {
+    trace_scan_seg(heap, seg, seg->rank);
+    if (trace->scanned >= limit)
+      return trace_next_grey(heap) == NULL;
+    if (deadline != 0 && trace->scanned >= look) {
+      if (tdo_clock_ns() >= deadline)
+        return trace_next_grey(heap) == NULL;
+      look = trace->scanned + CLOCK_BYTES;
+    }
+  }
+  return true;
+}
+
+/* Nothing but weak references is left: splat those to the dead. */
+static void trace_weak(mps_arena_t heap) {
+  tdo_ring_t *ring = &heap->trace.grey[TDO_RANK_WEAK];
+
+  trace_scan_roots(heap, TDO_RANK_WEAK);
+  while (!tdo_ring_empty(ring)) {
+    tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, grey_ring, ring->next);
+    trace_scan_seg(heap, seg, TDO_RANK_WEAK);
+  }
+}
+
+static void trace_reclaim_gen(mps_arena_t heap, tdo_gen_t *gen) {
+  (void)heap;
+  if (!gen->condemned)
+    return;
+  TDO_RING_FOR(node, &gen->white) {
+    tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
+    seg->pool->klass->reclaim(seg->pool, seg);
+  }
+  tdo_gen_pardon(gen);
+}
+
+static void trace_end(mps_arena_t heap) {
+  tdo_trace_t *trace = &heap->trace;
+
+  trace->state = TDO_TRACE_IDLE;
+  trace_post_end(heap);
+  ++heap->stats.collections;
+  heap->stats.full_collections += trace->full;
+  heap->stats.collect_ns += tdo_clock_ns() - trace->started;
+  tdo_policy_collected(heap);
+  if (heap->check_heap)
+    tdo_heap_sanity(heap, "after a collection");
+}
+
+bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
+  tdo_trace_t *trace = &heap->trace;
+  size_t limit = bytes > SIZE_MAX - trace->scanned ? SIZE_MAX
+                                                   : trace->scanned + bytes;
+
+  if (trace->state == TDO_TRACE_IDLE)
+    return true;
+  while (trace->state == TDO_TRACE_FLIPPED) {
+    if (!trace_drain(heap, limit, deadline)) {
+      trace_pause_pools(heap);
+      return false;
+    }
+    if (!trace->finalized) {
+      tdo_scan_t scan;
+      trace->finalized = true;
+      tdo_scan_init(&scan, heap, TDO_RANK_FINAL);
+      tdo_finals_trace(heap, &scan);
+      continue;
+    }
+    trace_weak(heap);
+    if (trace_next_grey(heap) == NULL)
+      trace->state = TDO_TRACE_RECLAIM;
+  }
+  trace_pause_pools(heap);
+  trace_each_gen(heap, trace_reclaim_gen);
+  trace_end(heap);
+  return true;
+}
+
+void tdo_trace_finish(mps_arena_t heap) {
+  while (!tdo_trace_work(heap, SIZE_MAX, 0)) {
+  }
+}
