@@ -18,7 +18,7 @@ void tdo_check_failed(const char *file, unsigned line, const char *text);
   } while (0)
 
 #if TDO_RASH
-#define TDO_ASSERT(cond, sentence) ((void)sizeof(!(cond)))
+#define TDO_ASSERT(cond, sentence) ((void)(0 && (cond)))
 #else
 /* TDO_ASSERT carries a sentence that helps the client. */
 #define TDO_ASSERT(cond, sentence) TDO_CHECK_ALWAYS(cond, sentence)
@@ -30,7 +30,7 @@ void tdo_check_failed(const char *file, unsigned line, const char *text);
 #if TDO_COOL
 #define TDO_CRITICAL(cond) TDO_CHECK(cond)
 #else
-#define TDO_CRITICAL(cond) ((void)sizeof(!(cond)))
+#define TDO_CRITICAL(cond) ((void)(0 && (cond)))
 #endif
 
 #endif /* TDO_CODE_CHECK_H */

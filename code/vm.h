@@ -22,7 +22,7 @@ typedef struct tdo_vm_counters {
   atomic_ulong map;           /* mmap */
   atomic_ulong unmap;         /* munmap */
   atomic_ulong protect;       /* mprotect */
-  atomic_ulong protect_pages; /* pages in those calls */
+  atomic_ulong protect_pages; /* pages in those calls, but for reserve's */
   atomic_ulong advise;        /* madvise */
   atomic_ulong refused;       /* calls of any kind that failed */
 } tdo_vm_counters_t;
@@ -36,8 +36,7 @@ struct tdo_vm {
   /* Reserve SIZE bytes (a multiple of the page size) of address space with
      no access and no memory behind it, aligned to ALIGN (power of two,
      multiple of the page size). MPS_RES_RESOURCE if there is none. */
-  mps_res_t (*reserve)(void **base_o, tdo_vm_t *vm, size_t size,
-                       size_t align);
+  mps_res_t (*reserve)(void **base_o, tdo_vm_t *vm, size_t size, size_t align);
   /* Give a whole reservation back. */
   void (*release)(tdo_vm_t *vm, void *base, size_t size);
   /* Reserve SIZE bytes that can be read and written at once and read as

@@ -37,7 +37,9 @@ static bool vm_sys_unmap(tdo_vm_t *vm, void *base, size_t size) {
   return ok;
 }
 
-static bool vm_sys_protect(tdo_vm_t *vm, void *base, size_t size, int prot) {
+/* COUNTED_PAGES of it go into the statistics of pages. */
+static bool vm_sys_protect(tdo_vm_t *vm, void *base, size_t size, int prot,
+                           size_t counted_pages) {
   bool ok = mprotect(base, size, prot) == 0;
   vm_count(vm, &vm->counters.protect, ok);
   atomic_fetch_add_explicit(&vm->counters.protect_pages, size / vm->page_size,
@@ -64,6 +66,22 @@ static void vm_trim(tdo_vm_t *vm, uintptr_t base, uintptr_t limit) {
   }
 }
 
+/* Touch a fresh reservation while it is one mapping, and close it again. The
+   kernel then knows all its pages by one owner (anon_vma), which every
+   mapping that is split off inherits; mappings of different owners never
+   merge, even beside each other and with equal access. Only for speed, so a
+   refusal does not matter, unless the window stays open. It is left out where
+   the process locks all its memory (an advice is then refused): opening the
+   window would fill it. */
+static bool vm_prime(tdo_vm_t *vm, void *base, size_t size) {
+  if (!vm_sys_drop(vm, base, vm->page_size) ||
+      !vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE, 0)) {
+    return true;
+  }
+  *(volatile char *)base = 0;
+  return vm_sys_protect(vm, base, size, PROT_NONE, 0);
+}
+
 static mps_res_t vm_reserve(void **base_o, tdo_vm_t *vm, size_t size,
                             size_t align) {
   TDO_CHECK(size > 0 && size % vm->page_size == 0);
@@ -79,6 +97,10 @@ static mps_res_t vm_reserve(void **base_o, tdo_vm_t *vm, size_t size,
   uintptr_t base = tdo_round_up((uintptr_t)raw, align);
   vm_trim(vm, (uintptr_t)raw, base);
   vm_trim(vm, base + size, (uintptr_t)raw + size + slack);
+  if (!vm_prime(vm, (void *)base, size)) {
+    (void)vm_sys_unmap(vm, (void *)base, size);
+    return MPS_RES_RESOURCE;
+  }
   *base_o = (void *)base;
   return MPS_RES_OK;
 }
@@ -104,7 +126,8 @@ static mps_res_t vm_reserve_table(void **base_o, tdo_vm_t *vm, size_t size) {
 
 static mps_res_t vm_commit(tdo_vm_t *vm, void *base, size_t size) {
   TDO_CHECK(vm_is_pages(vm, base, size));
-  bool ok = vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE);
+  bool ok = vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE,
+                           size / vm->page_size);
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
@@ -123,7 +146,8 @@ static mps_res_t vm_protect(tdo_vm_t *vm, void *base, size_t size,
                             tdo_access_t access) {
   int prot = (access & 1 ? PROT_READ : 0) | (access & 2 ? PROT_WRITE : 0);
   TDO_CHECK(vm_is_pages(vm, base, size));
-  return vm_sys_protect(vm, base, size, prot) ? MPS_RES_OK : MPS_RES_MEMORY;
+  bool ok = vm_sys_protect(vm, base, size, prot, size / vm->page_size);
+  return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
 /* The INDEXth number in the file PATH, or SIZE_MAX. No stdio: it allocates. */
