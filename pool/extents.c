@@ -8,9 +8,9 @@ static int extent_height(const tdo_extent_t *e) {
 }
 
 static size_t extent_true_reach(const tdo_extent_t *e, unsigned shift) {
-  return tdo_max(tdo_extent_longest(e, shift),
-                 tdo_max(tdo_extent_reach(e->child[0]),
-                         tdo_extent_reach(e->child[1])));
+  return tdo_max(
+      tdo_extent_longest(e, shift),
+      tdo_max(tdo_extent_reach(e->child[0]), tdo_extent_reach(e->child[1])));
 }
 
 /* Height and reach from the children. */
@@ -120,8 +120,8 @@ static void extents_check_below(const tdo_extent_t *e, const char *low,
     return;
   tilt = extent_height(e->child[1]) - extent_height(e->child[0]);
   TDO_CHECK(low <= e->seg.base && e->seg.base < high); /* .order */
-  TDO_CHECK(tilt >= -1 && tilt <= 1);                    /* .balance */
-  TDO_CHECK(e->reach == extent_true_reach(e, shift));    /* .reach */
+  TDO_CHECK(tilt >= -1 && tilt <= 1);                  /* .balance */
+  TDO_CHECK(e->reach == extent_true_reach(e, shift));  /* .reach */
   for (int side = 0; side < 2; ++side)
     TDO_CHECK(e->child[side] == NULL || e->child[side]->parent == e);
   extents_check_below(e->child[0], low, e->seg.base, shift);

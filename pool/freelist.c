@@ -200,8 +200,8 @@ tdo_extent_t *tdo_freelist_block(const tdo_freelist_t *fl, mps_addr_t p,
                                  size_t size) {
   char *base = p;
   size_t align = fl->pool->align, rounded = tdo_round_up(size, align);
-  bool aligned = p != NULL && tdo_round_down((tdo_word_t)p, align) ==
-                                  (tdo_word_t)p;
+  bool aligned =
+      p != NULL && tdo_round_down((tdo_word_t)p, align) == (tdo_word_t)p;
   tdo_extent_t *extent = NULL;
 
   TDO_ASSERT(aligned, "the address of a block to free is null or not aligned "
@@ -227,10 +227,9 @@ void tdo_freelist_give(tdo_freelist_t *fl, tdo_extent_t *extent, char *base,
 tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
                                const char *at) {
   size_t unit = extent_unit(fl, extent, at);
-  tdo_area_t area = {extent,
-                     extent_at(fl, extent, tdo_runs_start(&extent->runs, unit)),
-                     extent_at(fl, extent,
-                               tdo_runs_limit(&extent->runs, unit))};
+  tdo_area_t area = {
+      extent, extent_at(fl, extent, tdo_runs_start(&extent->runs, unit)),
+      extent_at(fl, extent, tdo_runs_limit(&extent->runs, unit))};
 
   return area;
 }

@@ -34,11 +34,11 @@ struct tdo_extent {
   tdo_seg_t seg; /* first; owns the grains */
   tdo_extent_t *child[2], *parent;
   int height;
-  size_t reach;    /* see .reach */
-  size_t held;     /* bytes of grains not given back */
-  size_t free;     /* bytes of its free runs */
-  size_t bytes;    /* of this descriptor with its table */
-  bool own;        /* made for one block: goes back as soon as it can */
+  size_t reach; /* see .reach */
+  size_t held;  /* bytes of grains not given back */
+  size_t free;  /* bytes of its free runs */
+  size_t bytes; /* of this descriptor with its table */
+  bool own;     /* made for one block: goes back as soon as it can */
   tdo_runs_t runs;
 };
 
@@ -98,8 +98,8 @@ tdo_extent_t *tdo_freelist_block(const tdo_freelist_t *fl, mps_addr_t p,
 void tdo_freelist_give(tdo_freelist_t *fl, tdo_extent_t *extent, char *base,
                        char *limit);
 /* The whole free run that holds the free address AT of EXTENT. */
-tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl,
-                               tdo_extent_t *extent, const char *at);
+tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
+                               const char *at);
 
 /* Give whole free grains back to the arena: those in the free run AREA; those
    in the largest runs; in either case at most BYTES (rounded up to grains).

@@ -12,11 +12,11 @@
 #define MFS_EXTEND_BY 65536
 
 typedef struct mfs {
-  tdo_pool_t pool;   /* first */
-  size_t asked;      /* unit size as the client gave it */
-  size_t unit;       /* rounded up to MPS_PF_ALIGN */
-  size_t extend_by;  /* bytes */
-  void *freed;       /* free units, linked through their first words */
+  tdo_pool_t pool;           /* first */
+  size_t asked;              /* unit size as the client gave it */
+  size_t unit;               /* rounded up to MPS_PF_ALIGN */
+  size_t extend_by;          /* bytes */
+  void *freed;               /* free units, linked through their first words */
   char *fresh, *fresh_limit; /* units never used, of the newest extent */
 } mfs_t;
 

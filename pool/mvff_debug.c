@@ -59,8 +59,8 @@ static mps_res_t mvff_debug_init(tdo_pool_t *pool, mps_arg_s args[]) {
 static void mvff_debug_check_tag(tdo_pool_t *pool, const tdo_tag_t *tag) {
   const tdo_debug_t *debug = &mvff_debug_of(pool)->debug;
   char *end = tag->block + tag->size;
-  char *limit = tag->block + tdo_option_rounded(pool, tag->size) +
-                debug->fence_bytes;
+  char *limit =
+      tag->block + tdo_option_rounded(pool, tag->size) + debug->fence_bytes;
 
   TDO_CHECK_ALWAYS(tdo_template_shown(&debug->fence,
                                       tag->block - debug->fence_bytes,
@@ -121,8 +121,7 @@ static mps_res_t mvff_debug_alloc(mps_addr_t *p_o, tdo_pool_t *pool,
   return MPS_RES_OK;
 }
 
-static void mvff_debug_free_area(mvff_debug_t *self, char *base,
-                                 size_t size) {
+static void mvff_debug_free_area(mvff_debug_t *self, char *base, size_t size) {
   tdo_mvff_t *mvff = &self->mvff;
   tdo_extent_t *extent = tdo_freelist_block(&mvff->list, base, size);
   char *limit = base + tdo_option_rounded(&mvff->pool, size);
@@ -159,8 +158,7 @@ static void mvff_debug_free(tdo_pool_t *pool, mps_addr_t p, size_t size) {
                        tdo_option_rounded(pool, size) + 2 * fence);
 }
 
-static mps_res_t mvff_debug_fill(tdo_pool_t *pool, tdo_ap_t *ap,
-                                 size_t size) {
+static mps_res_t mvff_debug_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   mps_res_t res = tdo_mvff_fill(pool, ap, size);
 
   if (res == MPS_RES_OK)

@@ -19,12 +19,12 @@
 typedef struct mvt {
   tdo_pool_t pool; /* first */
   tdo_freelist_t list;
-  size_t max;      /* larger blocks get extents of their own */
-  size_t extent;   /* bytes of an extent for the others */
-  size_t reserve;  /* bytes to hold back from reuse */
+  size_t max;        /* larger blocks get extents of their own */
+  size_t extent;     /* bytes of an extent for the others */
+  size_t reserve;    /* bytes to hold back from reuse */
   double frag_limit; /* part of the pool that may be free before it is used
                         whatever the reserve says */
-  bool framed;     /* a frame was pushed on one of the pool's points */
+  bool framed;       /* a frame was pushed on one of the pool's points */
 } mvt_t;
 
 static mvt_t *mvt_of(tdo_pool_t *pool) {
@@ -141,8 +141,8 @@ static mps_res_t mvt_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   if (res != MPS_RES_OK)
     return res;
   if (tdo_area_size(&area) > tdo_max(size, mvt->extent))
-    area.limit = area.base + tdo_max(size, tdo_round_down(mvt->extent,
-                                                          pool->align));
+    area.limit =
+        area.base + tdo_max(size, tdo_round_down(mvt->extent, pool->align));
   tdo_freelist_take(&mvt->list, &area);
   tdo_ap_attach(ap, area.extent, area.base, area.limit);
   return MPS_RES_OK;

@@ -212,8 +212,8 @@ bool tdo_runs_check(const tdo_runs_t *r) {
     TDO_CHECK(sum_equal(&sum, &r->sums[leaves + i])); /* .sum */
   }
   for (size_t i = leaves - 1; i > 0; --i) {
-    unsigned depth = (unsigned)(TDO_WORD_BITS - 1) -
-                     (unsigned)__builtin_clzl(i);
+    unsigned depth =
+        (unsigned)(TDO_WORD_BITS - 1) - (unsigned)__builtin_clzl(i);
     sum_join(&sum, &r->sums[2 * i], &r->sums[2 * i + 1],
              CELL << (r->height - depth - 1));
     TDO_CHECK(sum_equal(&sum, &r->sums[i])); /* .sum */
