@@ -248,6 +248,11 @@ static void heap_init_fields(tdo_heap_t *heap,
   heap->check_heap = options->check_heap;
 }
 
+static size_t heap_summary_size(const tdo_heap_t *heap) {
+  return tdo_round_up(heap->space.size >> heap->page_shift,
+                      heap->space.vm->page_size);
+}
+
 static mps_res_t heap_init_shield(tdo_heap_t *heap,
                                   const tdo_heap_options_t *options) {
   tdo_vm_t *vm = heap->space.vm;
@@ -256,15 +261,14 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
   mps_res_t res;
 
   heap->page_shift = tdo_log2(vm->page_size);
-  res = vm->reserve_table(&summary, vm,
-                          heap->space.size >> heap->page_shift);
+  res = vm->reserve_table(&summary, vm, heap_summary_size(heap));
   if (res != MPS_RES_OK)
     return res;
   heap->summary = summary;
   res = tdo_shield_init(&heap->shield, vm, heap->space.base,
                         heap->space.size, &options->shield, &hooks);
   if (res != MPS_RES_OK) {
-    vm->release(vm, summary, heap->space.size >> heap->page_shift);
+    vm->release(vm, summary, heap_summary_size(heap));
     return res;
   }
   heap->shielded = true;
@@ -275,7 +279,7 @@ static void heap_finish_shield(tdo_heap_t *heap) {
   tdo_vm_t *vm = heap->space.vm;
 
   tdo_shield_finish(&heap->shield);
-  vm->release(vm, heap->summary, heap->space.size >> heap->page_shift);
+  vm->release(vm, heap->summary, heap_summary_size(heap));
 }
 
 static mps_res_t heap_start_space(tdo_heap_t *heap,
