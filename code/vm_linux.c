@@ -42,7 +42,7 @@ static bool vm_sys_protect(tdo_vm_t *vm, void *base, size_t size, int prot,
                            size_t counted_pages) {
   bool ok = mprotect(base, size, prot) == 0;
   vm_count(vm, &vm->counters.protect, ok);
-  atomic_fetch_add_explicit(&vm->counters.protect_pages, size / vm->page_size,
+  atomic_fetch_add_explicit(&vm->counters.protect_pages, counted_pages,
                             memory_order_relaxed);
   return ok;
 }
