@@ -4,17 +4,10 @@
 #include <check.h>
 #include "fake_vm.h"
 #include "random.h"
+#include "require.h"
 #include "shield/shield.h"
 
 #define MODEL_PAGES 300
-
-/* Check's own assertions tell the test runner about each success: slow. */
-#define REQUIRE(cond)                                                         \
-  do {                                                                        \
-    if (!(cond)) {                                                            \
-      ck_abort_msg("%s", #cond);                                              \
-    }                                                                         \
-  } while (0)
 
 typedef struct model_page {
   bool committed, adopted, hit;

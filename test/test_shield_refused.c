@@ -1,0 +1,253 @@
+/* Testudo: what the shield does when the system refuses a call, when mappings
+   run out, and to keep its budget. SPDX-License-Identifier: BSD-2-Clause */
+#include "mpslib.h"
+#include "shield_story.h"
+
+/* A closing that is refused costs its pages their bars, and no others. */
+START_TEST(refused_closing) {
+  for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
+    begin((tdo_shield_mode_t)mode, 100, 100);
+    tdo_shield_raise(&shield, 0, 10, TDO_BAR_WRITE);
+    tdo_shield_flush(&shield);
+    story[0] = '\0';
+    telling = false;
+    fake.refuse_next = 1;
+    tdo_shield_raise(&shield, 50, 51, TDO_BAR_WRITE | TDO_BAR_READ);
+    tdo_shield_raise(&shield, 60, 61, TDO_BAR_WRITE);
+    tdo_shield_flush(&shield);
+    ck_story("stop lost3[50,51) ");
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 50), 0);
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 5), TDO_BAR_WRITE);
+    ck_assert_uint_eq(fake.access[60], TDO_ACCESS_READ);
+    ck_assert_uint_eq(fake.access[50], TDO_ACCESS_WRITE);
+    ck_assert_uint_eq(shield.stats.bars_lost, 1);
+    ck_assert_uint_eq(shield.stats.calls_refused, 1);
+    tdo_shield_raise(&shield, 50, 51, TDO_BAR_WRITE); /* and again */
+    tdo_shield_leave(&shield);
+    ck_story("go ");
+    ck_assert_uint_eq(fake.access[50], TDO_ACCESS_READ);
+    end();
+  }
+}
+END_TEST
+
+/* An opening that is refused widens to whole runs. */
+START_TEST(refused_opening) {
+  for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
+    begin((tdo_shield_mode_t)mode, 100, 100);
+    telling = false;
+    tdo_shield_raise(&shield, 10, 20, TDO_BAR_WRITE);
+    tdo_shield_raise(&shield, 30, 40, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    telling = true;
+    story[0] = '\0';
+    fake.refuse_next = 1;
+    tdo_shield_expose(&shield, 13, 14);
+    ck_story("stop not-write[13,14) write[10,20) lost1[10,13) lost1[14,20) ");
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 13), TDO_BAR_WRITE);
+    tdo_shield_cover(&shield, 13, 14);
+    tdo_shield_leave(&shield);
+    ck_story("read[13,14) go ");
+    fake.refuse_next = 2;
+    tdo_shield_lower(&shield, 13, 14, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    ck_story("not-write[13,14) not-write[13,14) write[0,30) ");
+    fake.refuse_next = 3; /* all that is used, then all there is */
+    tdo_shield_lower(&shield, 33, 34, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    ck_story("not-write[33,34) not-write[30,40) not-write[0,100) "
+             "write[0,2048) lost1[30,33) lost1[34,40) ");
+    end();
+  }
+}
+END_TEST
+
+/* What a read bar hides is not uncovered behind the collector's back. */
+START_TEST(refused_opening_stops) {
+  begin(TDO_SHIELD_RANGED, 100, 100);
+  telling = false;
+  tdo_shield_raise(&shield, 10, 20, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  telling = true;
+  fake.refuse_next = 1;
+  tdo_shield_lower(&shield, 10, 12, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_story("not-write[10,12) stop write[10,20) lost2[12,20) go ");
+  end();
+}
+END_TEST
+
+static unsigned failures;
+
+static void count_failure(const char *file, unsigned line, const char *text) {
+  ck_assert(file != NULL && line > 0 && text != NULL);
+  ++failures;
+}
+
+/* With everything refused nothing is barred; only what had been closed and
+   cannot be opened breaks a promise. */
+START_TEST(refused_all) {
+  mps_lib_assert_fail_t old = mps_lib_assert_fail_install(count_failure);
+  for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
+    begin((tdo_shield_mode_t)mode, 100, 100);
+    telling = false;
+    failures = 0;
+    fake.refuse_next = SIZE_MAX;
+    tdo_shield_raise(&shield, 10, 20, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 15), 0);
+    ck_assert_uint_eq(failures, 0);
+    fake.refuse_next = 0;
+    tdo_shield_raise(&shield, 10, 20, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    fake.refuse_next = SIZE_MAX;
+    tdo_shield_expose(&shield, 10, 11);
+    ck_assert_uint_eq(failures, 1);
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 15), 0);
+    fake.refuse_next = 0;
+    tdo_shield_cover(&shield, 10, 11);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(fake.access[15], TDO_ACCESS_WRITE);
+    end();
+  }
+  (void)mps_lib_assert_fail_install(old);
+}
+END_TEST
+
+/* At the mapping limit everything goes on. */
+START_TEST(mapping_limit) {
+  settings.budget = 1.0;
+  settings.defer_fresh = 0;
+  for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
+    fake.limit = 20;
+    begin((tdo_shield_mode_t)mode, 400, 400);
+    telling = false;
+    for (size_t page = 0; page < 400; page += 2) {
+      tdo_shield_raise(&shield, page, page + 1,
+                       page % 4 ? TDO_BAR_READ : TDO_BAR_WRITE);
+      if (page % 32 == 0) {
+        tdo_shield_leave(&shield);
+      }
+      story[0] = '\0';
+    }
+    tdo_shield_leave(&shield);
+    ck_assert_uint_gt(fake.refused, 0);
+    ck_assert_uint_eq(shield.stats.bars_lost, lost_pages);
+    ck_assert_uint_le(fake.mappings, 20);
+    for (size_t page = 0; page < 400; ++page) {
+      tdo_bar_t bars = tdo_shield_bars(&shield, page);
+      ck_assert_uint_eq(fake.access[page], bars == TDO_BAR_READ ? 0
+                                           : bars != 0          ? 1
+                                                                : 3);
+      story[0] = '\0';
+      tdo_shield_expose(&shield, page, page + 1);
+      ck_assert_uint_eq(fake.access[page], TDO_ACCESS_WRITE);
+      tdo_shield_cover(&shield, page, page + 1);
+    }
+    story[0] = '\0';
+    end();
+  }
+}
+END_TEST
+
+/* The budget is kept by giving up write bars where they cost most. */
+START_TEST(economizes) {
+  settings.budget = 0.5;
+  for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
+    fake.limit = 1000;
+    begin((tdo_shield_mode_t)mode, 2000, 2000);
+    telling = false;
+    tdo_shield_raise(&shield, 0, 2000, TDO_BAR_WRITE);
+    tdo_shield_raise(&shield, 1990, 2000, TDO_BAR_READ);
+    tdo_shield_leave(&shield);
+    for (size_t page = 10; page < 110; page += 10) { /* few edges */
+      tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
+    }
+    for (size_t page = 512; page < 972; page += 2) { /* many */
+      tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
+      ck_assert_uint_le(shield.stats.mappings, 501);
+    }
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(shield.stats.bars_lost, 0);
+    for (size_t page = 1100; page < 1124; page += 2) {
+      tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
+    }
+    tdo_shield_leave(&shield);
+    ck_assert_uint_le(shield.stats.mappings, 375);
+    ck_assert_uint_eq(shield.stats.bars_lost, lost_pages);
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 513), 0);
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 11), TDO_BAR_WRITE);
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 1101), TDO_BAR_WRITE);
+    ck_assert_uint_eq(fake.access[1995], TDO_ACCESS_NONE);
+    ck_assert_uint_eq(fake.refused, 0);
+    ck_assert(strstr(story, "stop") == NULL);
+    end();
+  }
+}
+END_TEST
+
+/* Read bars are never given up for the budget, nor searched again and again
+   when only they are left. */
+START_TEST(economizes_not) {
+  settings.budget = 0.1;
+  fake.limit = 1000;
+  begin(TDO_SHIELD_RANGED, 2000, 2000);
+  telling = false;
+  for (size_t page = 0; page < 600; page += 2) {
+    tdo_shield_raise(&shield, page, page + 1, TDO_BAR_READ);
+  }
+  tdo_shield_raise(&shield, 601, 602, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_gt(shield.stats.mappings, 600);
+  ck_assert_uint_gt(shield.economize_at, shield.stats.mappings);
+  tdo_shield_lower(&shield, 0, 600, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(shield.economize_at, 100);
+  end();
+}
+END_TEST
+
+START_TEST(offers_at_budget) {
+  settings.defer_fresh = 0;
+  settings.budget = 0.5;
+  fake.limit = 20;
+  begin(TDO_SHIELD_DEFERRED, 100, 100);
+  telling = false;
+  for (size_t page = 1; page < 100; page += 2) {
+    bool barred;
+    ck_assert_uint_eq(tdo_shield_offer(&shield, page, page + 1, &barred), 1);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_le(shield.stats.mappings, 12);
+  }
+  ck_assert_uint_eq(shield.stats.bars_lost, 0);
+  ck_assert_uint_eq(fake.refused, 0);
+  ck_assert_uint_gt(shield.stats.bars_declined, 40);
+  /* What is barred stays so, and read bars are not offered but raised. */
+  bool barred = false;
+  ck_assert_uint_eq(tdo_shield_offer(&shield, 1, 2, &barred), 1);
+  ck_assert(barred);
+  ck_assert_uint_eq(tdo_shield_offer(&shield, 98, 100, &barred), 2);
+  ck_assert(!barred);
+  end();
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("shield_refused");
+  TCase *tests = tcase_create("shield_refused");
+  tcase_add_checked_fixture(tests, setup, NULL);
+  tcase_add_test(tests, refused_closing);
+  tcase_add_test(tests, refused_opening);
+  tcase_add_test(tests, refused_opening_stops);
+  tcase_add_test(tests, refused_all);
+  tcase_add_test(tests, mapping_limit);
+  tcase_add_test(tests, economizes);
+  tcase_add_test(tests, economizes_not);
+  tcase_add_test(tests, offers_at_budget);
+  suite_add_tcase(suite, tests);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
