@@ -9,6 +9,12 @@ endfunction()
 
 testudo_python_test(test_floors)
 
+if(NOT TESTUDO_SANITIZE)
+  add_executable(counts_client counts_client.c)
+  target_link_libraries(counts_client PRIVATE testudo_flags testudo_static)
+  testudo_python_test(test_counts $<TARGET_FILE:counts_client>)
+endif()
+
 # Sanitizers and coverage add names of their own.
 if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
   testudo_python_test(test_symbols "${CMAKE_C_COMPILER}"
@@ -28,7 +34,8 @@ testudo_python_test(test_headers "${CMAKE_C_COMPILER}")
 get_target_property(unity_sources testudo_objects SOURCES)
 add_library(testudo_unity OBJECT EXCLUDE_FROM_ALL ${unity_sources})
 set_target_properties(testudo_unity PROPERTIES UNITY_BUILD ON
-  UNITY_BUILD_BATCH_SIZE 0)
+  UNITY_BUILD_BATCH_SIZE 0 UNITY_BUILD_CODE_BEFORE_INCLUDE
+  "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif")
 target_include_directories(testudo_unity PRIVATE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/include")
 target_link_libraries(testudo_unity PRIVATE testudo_flags Threads::Threads)
