@@ -25,17 +25,17 @@ typedef enum tdo_mode_e {
   TDO_MODE_OFF = 4       /* "off": no barriers */
 } tdo_mode_t;
 
-extern const struct mps_key_s _tdo_key_SHIELD_MODE;
-#define TDO_KEY_SHIELD_MODE       (&_tdo_key_SHIELD_MODE)
+extern const struct mps_key_s tdo_key_SHIELD_MODE;
+#define TDO_KEY_SHIELD_MODE       (&tdo_key_SHIELD_MODE)
 #define TDO_KEY_SHIELD_MODE_FIELD u
 /* Ranges queued before the shield flushes early (TESTUDO_QUEUE); at least
    1. */
-extern const struct mps_key_s _tdo_key_SHIELD_QUEUE;
-#define TDO_KEY_SHIELD_QUEUE       (&_tdo_key_SHIELD_QUEUE)
+extern const struct mps_key_s tdo_key_SHIELD_QUEUE;
+#define TDO_KEY_SHIELD_QUEUE       (&tdo_key_SHIELD_QUEUE)
 #define TDO_KEY_SHIELD_QUEUE_FIELD size
 /* Bytes scanned for each barrier hit, beyond the page hit (TESTUDO_QUANTUM). */
-extern const struct mps_key_s _tdo_key_SHIELD_QUANTUM;
-#define TDO_KEY_SHIELD_QUANTUM       (&_tdo_key_SHIELD_QUANTUM)
+extern const struct mps_key_s tdo_key_SHIELD_QUANTUM;
+#define TDO_KEY_SHIELD_QUANTUM       (&tdo_key_SHIELD_QUANTUM)
 #define TDO_KEY_SHIELD_QUANTUM_FIELD size
 
 /* Keyword arguments of Testudo's own are added with this, because the

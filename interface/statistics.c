@@ -9,9 +9,9 @@
 #include "interface/statistics.h"
 #include "testudo.h"
 
-TDO_KEY_DEFINE(_tdo_key_SHIELD_MODE, "TDO_KEY_SHIELD_MODE");
-TDO_KEY_DEFINE(_tdo_key_SHIELD_QUEUE, "TDO_KEY_SHIELD_QUEUE");
-TDO_KEY_DEFINE(_tdo_key_SHIELD_QUANTUM, "TDO_KEY_SHIELD_QUANTUM");
+TDO_KEY_DEFINE(tdo_key_SHIELD_MODE, "TDO_KEY_SHIELD_MODE");
+TDO_KEY_DEFINE(tdo_key_SHIELD_QUEUE, "TDO_KEY_SHIELD_QUEUE");
+TDO_KEY_DEFINE(tdo_key_SHIELD_QUANTUM, "TDO_KEY_SHIELD_QUANTUM");
 
 static void statistics_shield(tdo_statistics_s *s,
                               const tdo_shield_stats_t *t) {
