@@ -17,7 +17,7 @@ typedef struct object {
 } object_t;
 
 enum { KIND_OBJECT = 0, KIND_MOVED = 1, KIND_PAD = 2, KIND_MASK = 3 };
-enum { OLD_OBJECTS = 512, OLD_SLOTS = 1023, STORES = 300000 };
+enum { OLD_OBJECTS = 512, OLD_SLOTS = 1023, STORES = 100000 };
 
 static object_t *old_objects[OLD_OBJECTS];
 
