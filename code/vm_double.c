@@ -216,9 +216,14 @@ static mps_res_t double_reserve(void **base_o, tdo_vm_t *vm, size_t size,
 
 static void double_release(tdo_vm_t *vm, void *base, size_t size) {
   tdo_vm_double_t *d = double_of(vm);
+  (void)atomic_fetch_add(&vm->counters.unmap, 1);
+  if (!double_in_window(d, base, size)) { /* a table: real memory */
+    double_record(d, TDO_VM_RELEASE, NULL, size, TDO_ACCESS_NONE, false);
+    tdo_vm_system()->release(tdo_vm_system(), base, size);
+    return;
+  }
   TDO_CHECK(double_is_reserved(d, base, size));
   size_t first = double_page(d, base), limit = first + size / vm->page_size;
-  (void)atomic_fetch_add(&vm->counters.unmap, 1);
   bool ok = double_replace(d, first, limit, DOUBLE_HOLE);
   double_record(d, TDO_VM_RELEASE, base, size, TDO_ACCESS_NONE, !ok);
 }
