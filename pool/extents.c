@@ -66,7 +66,7 @@ void tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent) {
 
   while (*link != NULL) {
     parent = *link;
-    link = &parent->child[extent->seg.base > parent->seg.base];
+    link = &parent->child[tdo_extent_before(parent, extent)];
   }
   extent->child[0] = extent->child[1] = NULL;
   extent->parent = parent;
@@ -111,25 +111,26 @@ void tdo_extents_changed(tdo_extent_t *extent, unsigned shift) {
   }
 }
 
-/* The tree below E, whose extents begin in [LOW, HIGH). */
-static void extents_check_below(const tdo_extent_t *e, const char *low,
-                                const char *high, unsigned shift) {
+/* The tree below E, whose extents come after LOW and before HIGH. */
+static void extents_check_below(const tdo_extent_t *e, const tdo_extent_t *low,
+                                const tdo_extent_t *high, unsigned shift) {
   int tilt;
 
   if (e == NULL)
     return;
   tilt = extent_height(e->child[1]) - extent_height(e->child[0]);
-  TDO_CHECK(low <= e->seg.base && e->seg.base < high); /* .order */
-  TDO_CHECK(tilt >= -1 && tilt <= 1);                  /* .balance */
-  TDO_CHECK(e->reach == extent_true_reach(e, shift));  /* .reach */
+  TDO_CHECK(low == NULL || tdo_extent_before(low, e));   /* .order */
+  TDO_CHECK(high == NULL || tdo_extent_before(e, high)); /* .order */
+  TDO_CHECK(tilt >= -1 && tilt <= 1);                    /* .balance */
+  TDO_CHECK(e->reach == extent_true_reach(e, shift));    /* .reach */
   for (int side = 0; side < 2; ++side)
     TDO_CHECK(e->child[side] == NULL || e->child[side]->parent == e);
-  extents_check_below(e->child[0], low, e->seg.base, shift);
-  extents_check_below(e->child[1], e->seg.base + 1, high, shift);
+  extents_check_below(e->child[0], low, e, shift);
+  extents_check_below(e->child[1], e, high, shift);
 }
 
 bool tdo_extents_check(const tdo_freelist_t *fl) {
   TDO_CHECK(fl->root == NULL || fl->root->parent == NULL);
-  extents_check_below(fl->root, NULL, (const char *)UINTPTR_MAX, fl->shift);
+  extents_check_below(fl->root, NULL, NULL, fl->shift);
   return true;
 }

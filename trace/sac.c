@@ -4,7 +4,8 @@
 #include "trace/sac.h"
 #include "code/check.h"
 
-#define SAC_BATCH 3 /* fill and empty this part of a class at a time */
+#define SAC_BATCH      3  /* fill and empty this part of a class at a time, */
+#define SAC_BATCH_MOST 32 /* but fill at most so many blocks */
 
 /* The smallest class for SIZE bytes, or the end. */
 static _mps_sac_list_s *sac_list(tdo_sac_t *sac, size_t size) {
@@ -131,7 +132,7 @@ bool tdo_sac_put(tdo_sac_t *sac, mps_addr_t p, size_t size) {
 mps_res_t tdo_sac_fill(mps_addr_t *p_o, tdo_sac_t *sac, size_t size) {
   const tdo_pool_class_t *klass = sac->pool->klass;
   _mps_sac_list_s *list = sac_list(sac, size);
-  size_t batch = list->_count_max / SAC_BATCH;
+  size_t batch = tdo_min(list->_count_max / SAC_BATCH, SAC_BATCH_MOST);
   mps_addr_t p;
   mps_res_t res;
 

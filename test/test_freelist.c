@@ -1,0 +1,446 @@
+/* Testudo: the memory of manual pools against simple models, at random: the
+   table of one extent, and the extents together.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "mpsavm.h"
+#include "pool/extents.h"
+#include "pool/freelist.h"
+#include "test/random.h"
+#include "test/require.h"
+#include "test/suite.h"
+#include "trace/heap.h"
+
+/* ---- One table ---- */
+
+enum { UNITS_MOST = 70000 };
+
+static bool is_free[UNITS_MOST];
+
+static size_t model_run(size_t at, size_t units) {
+  size_t end = at;
+
+  while (end < units && is_free[end])
+    ++end;
+  return end - at;
+}
+
+/* Compare every question with the answer of the model. */
+static void compare_runs(const tdo_runs_t *r, size_t n) {
+  size_t low = SIZE_MAX, high = SIZE_MAX, most = 0, most_at = 0, got;
+
+  for (size_t i = 0; i < r->units;) {
+    size_t run = model_run(i, r->units);
+    if (run >= n) {
+      low = low == SIZE_MAX ? i : low;
+      high = i + run;
+    }
+    if (run > most) {
+      most = run;
+      most_at = i;
+    }
+    if (run > 0) {
+      size_t inside = i + random_below(run);
+      REQUIRE(tdo_runs_start(r, inside) == i);
+      REQUIRE(tdo_runs_limit(r, inside) == i + run);
+    }
+    i += run + 1;
+  }
+  REQUIRE(tdo_runs_longest(r) == most);
+  REQUIRE(tdo_runs_lowest(&got, r, n) == (low != SIZE_MAX));
+  if (low != SIZE_MAX) {
+    REQUIRE(got == low);
+    REQUIRE(tdo_runs_highest(&got, r, n));
+    REQUIRE(got == high);
+  } else {
+    REQUIRE(!tdo_runs_highest(&got, r, n));
+  }
+  if (most > 0)
+    REQUIRE(tdo_runs_largest(r) == most_at);
+}
+
+static void runs_against_model(size_t units, size_t rounds) {
+  void *memory = malloc(tdo_runs_bytes(units));
+  tdo_runs_t r;
+
+  tdo_runs_init(&r, units, memory);
+  memset(is_free, 0, sizeof is_free);
+  for (size_t i = 0; i < rounds; ++i) {
+    size_t span = random_below(2) ? units : tdo_min(units, 40);
+    size_t n = 1 + random_below(span);
+    size_t base = random_below(units - n + 1);
+    bool give = random_below(2);
+    memset(is_free + base, give, n);
+    (give ? tdo_runs_free : tdo_runs_take)(&r, base, base + n);
+    compare_runs(&r, 1 + random_below(span));
+    if (i % 64 == 0)
+      REQUIRE(tdo_runs_check(&r));
+  }
+  free(memory);
+}
+
+START_TEST(table_against_model) {
+  static const size_t sizes[] = {1,    2,    63,   64,    65,   128,  1000,
+                                 1023, 1024, 1025, 2048,  3000, 4096, 5000,
+                                 8192, 8193, 9999, 16385, 70000};
+
+  random_start();
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
+    runs_against_model(sizes[i], tdo_min(4000, 20000000 / sizes[i]));
+}
+END_TEST
+
+/* ---- All extents ---- */
+
+enum { LIVE_MOST = 3000, RUNS_MOST = 40000, EXTENTS_MOST = 20 };
+
+typedef struct run {
+  tdo_extent_t *extent;
+  char *base, *limit;
+} run_t;
+
+static mps_arena_t arena;
+static tdo_pool_t pool;
+static tdo_freelist_t list;
+static run_t runs[RUNS_MOST]; /* free, in order of extent and address */
+static run_t live[LIVE_MOST];
+static size_t run_count, live_count, extent_count;
+
+static void start(size_t align) {
+  REQUIRE(mps_arena_create_k(&arena, mps_arena_class_vm(), mps_args_none) ==
+          MPS_RES_OK);
+  memset(&pool, 0, sizeof pool);
+  pool.heap = arena;
+  pool.align = align;
+  tdo_ring_init(&pool.segs);
+  tdo_ring_init(&pool.aps);
+  tdo_freelist_init(&list, &pool);
+  run_count = live_count = extent_count = 0;
+}
+
+static void stop(void) {
+  tdo_freelist_finish(&list);
+  REQUIRE(pool.total == 0);
+  REQUIRE(pool.free == 0);
+  mps_arena_destroy(arena);
+}
+
+/* The first run in the model that does not lie before BASE of EXTENT. */
+static size_t run_find(const tdo_extent_t *extent, const char *base) {
+  size_t low = 0, high = run_count;
+
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    const run_t *r = &runs[middle];
+    if (r->extent == extent ? r->base < base
+                            : tdo_extent_before(r->extent, extent))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void run_insert(size_t at, run_t run) {
+  REQUIRE(run_count < RUNS_MOST);
+  memmove(runs + at + 1, runs + at, (run_count - at) * sizeof *runs);
+  runs[at] = run;
+  ++run_count;
+}
+
+static void run_delete(size_t at) {
+  --run_count;
+  memmove(runs + at, runs + at + 1, (run_count - at) * sizeof *runs);
+}
+
+static void model_give(run_t run) {
+  size_t at = run_find(run.extent, run.base);
+
+  if (at < run_count && runs[at].extent == run.extent &&
+      runs[at].base == run.limit) {
+    run.limit = runs[at].limit;
+    run_delete(at);
+  }
+  if (at > 0 && runs[at - 1].extent == run.extent &&
+      runs[at - 1].limit == run.base)
+    runs[at - 1].limit = run.limit;
+  else
+    run_insert(at, run);
+}
+
+static void model_take(run_t run) {
+  size_t at = run_find(run.extent, run.base + 1) - 1;
+  run_t whole = runs[at];
+
+  REQUIRE(whole.extent == run.extent);
+  REQUIRE(whole.base <= run.base && run.limit <= whole.limit);
+  run_delete(at);
+  if (run.limit < whole.limit)
+    run_insert(at, (run_t){run.extent, run.limit, whole.limit});
+  if (whole.base < run.base)
+    run_insert(at, (run_t){run.extent, whole.base, run.base});
+}
+
+static size_t run_size(const run_t *run) {
+  return (size_t)(run->limit - run->base);
+}
+
+static bool same(const run_t *run, const tdo_area_t *area) {
+  return run->extent == area->extent && run->base == area->base &&
+         run->limit == area->limit;
+}
+
+static size_t random_size(void) {
+  static const size_t most[] = {1, 4, 40, 400, 3000};
+
+  return (1 + random_below(most[random_below(5)])) << list.shift;
+}
+
+static void step_extend(void) {
+  tdo_area_t area;
+  size_t size = random_size() + random_below(100000);
+
+  if (extent_count >= EXTENTS_MOST)
+    return;
+  REQUIRE(tdo_freelist_extend(&area, &list, size, random_below(2)) ==
+          MPS_RES_OK);
+  REQUIRE(tdo_area_size(&area) >= size);
+  model_give((run_t){area.extent, area.base, area.limit});
+  ++extent_count;
+}
+
+/* Find an area by one of the three rules, as the model says, and use an end
+   of it. */
+static void step_take(void) {
+  size_t size = random_size(), rule = random_below(3), best = run_count, most;
+  tdo_area_t area;
+  bool found;
+
+  for (size_t i = 0; i < run_count; ++i)
+    if (run_size(&runs[i]) >= size &&
+        (best == run_count || rule == 1 ||
+         (rule == 2 && run_size(&runs[i]) > run_size(&runs[best])))) {
+      best = i;
+      if (rule == 0)
+        break;
+    }
+  found = (rule == 0   ? tdo_freelist_lowest
+           : rule == 1 ? tdo_freelist_highest
+                       : tdo_freelist_largest)(&area, &list, size);
+  REQUIRE(found == (best < run_count));
+  if (!found)
+    return;
+  REQUIRE(same(&runs[best], &area));
+  most = tdo_area_size(&area);
+  if (random_below(2))
+    area.limit -= most - size;
+  else
+    area.base += most - size;
+  if (live_count == LIVE_MOST)
+    return;
+  tdo_freelist_take(&list, &area);
+  live[live_count] = (run_t){area.extent, area.base, area.limit};
+  model_take(live[live_count++]);
+}
+
+/* Free a block in use, or a part of one. */
+static void step_give(void) {
+  size_t at, units, skip, n;
+  run_t whole, part;
+
+  if (live_count == 0)
+    return;
+  at = random_below(live_count);
+  whole = part = live[at];
+  live[at] = live[--live_count];
+  units = run_size(&whole) >> list.shift;
+  if (random_below(4) == 0) {
+    skip = random_below(units);
+    n = 1 + random_below(units - skip);
+    part.base += skip << list.shift;
+    part.limit = part.base + (n << list.shift);
+    if (whole.base < part.base && live_count < LIVE_MOST)
+      live[live_count++] = (run_t){whole.extent, whole.base, part.base};
+    else
+      part.base = whole.base;
+    if (part.limit < whole.limit && live_count < LIVE_MOST)
+      live[live_count++] = (run_t){whole.extent, part.limit, whole.limit};
+    else
+      part.limit = whole.limit;
+  }
+  REQUIRE(tdo_freelist_used(&list, part.base, part.limit) == part.extent);
+  tdo_freelist_give(&list, part.extent, part.base, part.limit);
+  REQUIRE(tdo_freelist_used(&list, part.base, part.limit) == NULL);
+  REQUIRE(tdo_freelist_used(&list, whole.base, whole.limit) == NULL);
+  model_give(part);
+}
+
+/* Give grains of some free run back to the arena. */
+static void step_return(void) {
+  size_t grain = (size_t)1 << arena->space.grain_shift, at, bytes, went;
+  size_t total = pool.total, most = 0;
+  char *high, *low;
+  tdo_area_t area;
+  bool last;
+
+  if (run_count == 0)
+    return;
+  at = random_below(run_count);
+  area = (tdo_area_t){runs[at].extent, runs[at].base, runs[at].limit};
+  low = (char *)tdo_round_up((tdo_word_t)area.base, grain);
+  high = (char *)tdo_round_down((tdo_word_t)area.limit, grain);
+  if (low < high)
+    most = (size_t)(high - low);
+  bytes = random_below(4) ? random_below(3 * grain) : SIZE_MAX;
+  last = area.extent->held == most;
+  /* The model must forget the extent before it is unmade. */
+  if (low < high && bytes > 0) {
+    most = bytes < most ? tdo_min(most, tdo_round_up(bytes, grain)) : most;
+    model_take((run_t){area.extent, high - most, high});
+    last = area.extent->held == most;
+  } else {
+    most = 0;
+    last = false;
+  }
+  went = tdo_freelist_return(&list, &area, bytes);
+  REQUIRE(went == most);
+  REQUIRE(pool.total == total - went);
+  extent_count -= last;
+}
+
+static void compare_all(void) {
+  tdo_area_t area = {NULL, NULL, NULL};
+  size_t count = 0, free = 0;
+
+  REQUIRE(tdo_freelist_check(&list));
+  while (tdo_freelist_next(&area, &list)) {
+    size_t at = run_find(area.extent, area.base);
+    REQUIRE(at < run_count && same(&runs[at], &area));
+    ++count;
+    free += tdo_area_size(&area);
+  }
+  REQUIRE(count == run_count);
+  REQUIRE(free == pool.free);
+}
+
+static void list_against_model(size_t align, size_t rounds) {
+  start(align);
+  for (size_t i = 0; i < rounds; ++i) {
+    size_t what = random_below(1000);
+    /* Grow and shrink in turns. */
+    size_t take = i / 20000 % 2 ? 560 : 420;
+    if (what < take)
+      step_take();
+    else if (what < 985)
+      step_give();
+    else if (what < 993)
+      step_extend();
+    else
+      step_return();
+    if (i % 5000 == 0)
+      compare_all();
+  }
+  compare_all();
+  REQUIRE(tdo_space_check(&arena->space));
+  stop();
+}
+
+START_TEST(extents_against_model) {
+  random_start();
+  for (size_t align = 8; align <= 4096; align *= 8)
+    list_against_model(align, 600000);
+}
+END_TEST
+
+/* Many extents: the tree stays balanced, whatever the order of removal. */
+START_TEST(many_extents) {
+  enum { MANY = 3000 };
+  static tdo_area_t areas[MANY];
+
+  random_start();
+  start(16);
+  for (size_t i = 0; i < MANY; ++i) {
+    REQUIRE(tdo_freelist_extend(&areas[i], &list, 4096, i % 2) == MPS_RES_OK);
+    if (i % 500 == 0)
+      REQUIRE(tdo_freelist_check(&list));
+  }
+  for (size_t i = MANY; i > 0; --i) {
+    size_t at = random_below(i);
+    REQUIRE(tdo_freelist_return(&list, &areas[at], SIZE_MAX) ==
+            tdo_area_size(&areas[at]));
+    areas[at] = areas[i - 1];
+    if (i % 100 == 0)
+      REQUIRE(tdo_freelist_check(&list));
+  }
+  REQUIRE(list.root == NULL);
+  stop();
+}
+END_TEST
+
+/* A grain given back from the middle of an extent is no longer the pool's. */
+START_TEST(holes) {
+  size_t grain;
+  tdo_area_t area, hole;
+
+  start(8);
+  grain = (size_t)1 << arena->space.grain_shift;
+  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, false) == MPS_RES_OK);
+  tdo_freelist_take(&list, &area);
+  hole = area;
+  hole.base += 5 * grain - 8;
+  hole.limit = hole.base + 2 * grain + 16;
+  tdo_freelist_give(&list, hole.extent, hole.base, hole.limit);
+  REQUIRE(tdo_freelist_return(&list, &hole, SIZE_MAX) == 2 * grain);
+  REQUIRE(pool.total == 14 * grain);
+  REQUIRE(pool.free == 16);
+  REQUIRE(tdo_freelist_used(&list, area.base + 5 * grain,
+                            area.base + 6 * grain) == NULL);
+  REQUIRE(tdo_freelist_used(&list, area.base, area.limit) == NULL);
+  REQUIRE(tdo_freelist_used(&list, area.base, area.base + 5 * grain - 8) ==
+          area.extent);
+  REQUIRE(tdo_freelist_check(&list));
+  REQUIRE(tdo_space_check(&arena->space));
+  stop();
+}
+END_TEST
+
+/* Freeing and giving back need no memory at all. */
+START_TEST(no_memory_needed) {
+  tdo_area_t area;
+  size_t before;
+
+  start(8);
+  REQUIRE(tdo_freelist_extend(&area, &list, 1 << 20, false) == MPS_RES_OK);
+  tdo_freelist_take(&list, &area);
+  mps_arena_spare_set(arena, 0.0);
+  before = mps_arena_committed(arena);
+  REQUIRE(mps_arena_commit_limit_set(arena, before) == MPS_RES_OK);
+  for (char *p = area.base; p < area.limit; p += 16) {
+    tdo_freelist_give(&list, area.extent, p, p + 8);
+    REQUIRE(mps_arena_committed(arena) == before);
+  }
+  for (char *p = area.base + 8; p < area.limit; p += 16)
+    tdo_freelist_give(&list, area.extent, p, p + 8);
+  REQUIRE(tdo_freelist_return_any(&list, SIZE_MAX) == 1 << 20);
+  REQUIRE(mps_arena_committed(arena) <= before - (1 << 20));
+  stop();
+}
+END_TEST
+
+/* Sizes beyond any address space. */
+START_TEST(too_large) {
+  tdo_area_t area;
+
+  start(8);
+  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX, false) ==
+          MPS_RES_RESOURCE);
+  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX / 2 + 1, false) ==
+          MPS_RES_RESOURCE);
+  REQUIRE(tdo_freelist_extend(&area, &list, (size_t)1 << 60, false) ==
+          MPS_RES_RESOURCE);
+  REQUIRE(pool.total == 0);
+  stop();
+}
+END_TEST
+
+SUITE_MAIN("freelist", 100, table_against_model, extents_against_model,
+           many_extents, holes, no_memory_needed, too_large)
