@@ -1,0 +1,112 @@
+/* Testudo: locks. SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
+#include <setjmp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "code/lock.h"
+#include "mpslib.h"
+#include "test/suite.h"
+
+enum { THREADS = 4, ROUNDS = 20000 };
+
+static tdo_lock_t lock;
+static long counter;
+static jmp_buf escape;
+
+static void *count(void *p) {
+  (void)p;
+  for (int i = 0; i < ROUNDS; ++i) {
+    tdo_lock_claim(&lock);
+    ++counter;
+    tdo_lock_release(&lock);
+    tdo_lock_global_claim();
+    tdo_lock_global_release();
+  }
+  return NULL;
+}
+
+START_TEST(excludes) {
+  pthread_t ids[THREADS];
+  tdo_lock_init(&lock);
+  for (int i = 0; i < THREADS; ++i) {
+    ck_assert_int_eq(pthread_create(&ids[i], NULL, count, NULL), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    ck_assert_int_eq(pthread_join(ids[i], NULL), 0);
+  }
+  ck_assert_int_eq(counter, THREADS * ROUNDS);
+  ck_assert(!tdo_lock_held(&lock));
+  tdo_lock_finish(&lock);
+}
+END_TEST
+
+static void *ask(void *p) {
+  bool *answers = p;
+  answers[0] = tdo_lock_held(&lock);
+  answers[1] = tdo_lock_mine(&lock);
+  return NULL;
+}
+
+START_TEST(knows_its_owner) {
+  pthread_t id;
+  bool answers[2];
+  tdo_lock_init(&lock);
+  ck_assert(!tdo_lock_held(&lock));
+  ck_assert(!tdo_lock_mine(&lock));
+  tdo_lock_claim(&lock);
+  ck_assert(tdo_lock_mine(&lock));
+  ck_assert_int_eq(pthread_create(&id, NULL, ask, answers), 0);
+  ck_assert_int_eq(pthread_join(id, NULL), 0);
+  ck_assert(answers[0]);
+  ck_assert(!answers[1]);
+  tdo_lock_release(&lock);
+  tdo_lock_finish(&lock);
+}
+END_TEST
+
+static void caught(const char *file, unsigned line, const char *text) {
+  (void)file, (void)line, (void)text;
+  longjmp(escape, 1);
+}
+
+START_TEST(twice_is_a_mistake) {
+  tdo_lock_init(&lock);
+  tdo_lock_claim(&lock);
+  (void)mps_lib_assert_fail_install(caught);
+  if (setjmp(escape) == 0) {
+    tdo_lock_claim(&lock);
+    ck_abort_msg("claimed twice");
+  }
+  tdo_lock_release(&lock);
+  if (setjmp(escape) == 0) {
+    tdo_lock_release(&lock);
+    ck_abort_msg("released twice");
+  }
+}
+END_TEST
+
+/* A lock that another thread held when the process forked. */
+START_TEST(reset_in_child) {
+  pid_t child;
+  int status;
+  tdo_lock_init(&lock);
+  tdo_lock_claim(&lock);
+  child = fork();
+  if (child == 0) {
+    tdo_lock_reset(&lock);
+    if (tdo_lock_held(&lock)) {
+      _exit(1);
+    }
+    tdo_lock_claim(&lock);
+    tdo_lock_release(&lock);
+    _exit(0);
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  ck_assert(tdo_lock_mine(&lock));
+  tdo_lock_release(&lock);
+}
+END_TEST
+
+SUITE_MAIN("lock", 30, excludes, knows_its_owner, twice_is_a_mistake,
+           reset_in_child)

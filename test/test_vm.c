@@ -1,0 +1,235 @@
+/* Testudo: the process's own memory. SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "code/vm.h"
+#include "test/suite.h"
+
+static sigjmp_buf escape;
+
+static void caught(int signal) {
+  (void)signal;
+  siglongjmp(escape, 1);
+}
+
+static void catch_faults(void) {
+  struct sigaction action = {.sa_handler = caught};
+  (void)sigemptyset(&action.sa_mask);
+  ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
+}
+
+static bool can_read(volatile char *p) {
+  if (sigsetjmp(escape, 1) != 0) {
+    return false;
+  }
+  (void)*p;
+  return true;
+}
+
+static bool can_write(volatile char *p) {
+  if (sigsetjmp(escape, 1) != 0) {
+    return false;
+  }
+  *p = 1;
+  return true;
+}
+
+static tdo_vm_t *vm;
+static size_t page;
+
+static void setup(void) {
+  vm = tdo_vm_system();
+  page = vm->page_size;
+  catch_faults();
+}
+
+static char *reserve(size_t size, size_t align) {
+  void *base;
+  ck_assert_int_eq(vm->reserve(&base, vm, size, align), MPS_RES_OK);
+  ck_assert_uint_eq((uintptr_t)base % align, 0);
+  return base;
+}
+
+START_TEST(life_of_a_page) {
+  setup();
+  char *base = reserve(16 * page, page);
+  for (size_t i = 0; i < 16; ++i) {
+    ck_assert(!can_read(base + i * page));
+  }
+  ck_assert_int_eq(vm->commit(vm, base, 4 * page), MPS_RES_OK);
+  ck_assert_int_eq(base[0], 0);
+  ck_assert(can_write(base));
+  ck_assert(can_write(base + 4 * page - 1));
+  ck_assert(!can_read(base + 4 * page));
+  ck_assert_int_eq(vm->protect(vm, base, page, TDO_ACCESS_READ), MPS_RES_OK);
+  ck_assert(can_read(base));
+  ck_assert(!can_write(base));
+  ck_assert_int_eq(base[0], 1);
+  ck_assert_int_eq(vm->protect(vm, base, page, TDO_ACCESS_NONE), MPS_RES_OK);
+  ck_assert(!can_read(base));
+  ck_assert_int_eq(vm->protect(vm, base, page, TDO_ACCESS_WRITE), MPS_RES_OK);
+  ck_assert_int_eq(base[0], 1);
+  ck_assert_int_eq(vm->decommit(vm, base, 4 * page), MPS_RES_OK);
+  ck_assert(!can_read(base));
+  ck_assert_int_eq(vm->commit(vm, base, 4 * page), MPS_RES_OK);
+  for (size_t i = 0; i < 4 * page; ++i) {
+    ck_assert_int_eq(base[i], 0);
+  }
+  vm->release(vm, base, 16 * page);
+  ck_assert(!can_read(base));
+}
+END_TEST
+
+START_TEST(alignment) {
+  setup();
+  for (size_t align = page; align <= (size_t)1 << 30; align *= 4) {
+    char *base = reserve(page, align);
+    ck_assert_int_eq(vm->commit(vm, base, page), MPS_RES_OK);
+    ck_assert(can_write(base));
+    vm->release(vm, base, page);
+  }
+}
+END_TEST
+
+START_TEST(counters) {
+  setup();
+  tdo_vm_counters_t *c = &vm->counters;
+  void *base;
+  char *small = reserve(8 * page, page);
+  unsigned long map = c->map, unmap = c->unmap, protect = c->protect;
+  unsigned long pages = c->protect_pages, refused = c->refused;
+  ck_assert_int_eq(vm->commit(vm, small, 8 * page), MPS_RES_OK);
+  ck_assert_int_eq(vm->protect(vm, small, 3 * page, TDO_ACCESS_READ),
+                   MPS_RES_OK);
+  ck_assert_uint_eq(c->protect, protect + 2);
+  ck_assert_uint_eq(c->protect_pages, pages + 11);
+  ck_assert_int_eq(vm->decommit(vm, small, page), MPS_RES_OK);
+  ck_assert_uint_eq(c->map, map + 1);
+  vm->release(vm, small, 8 * page);
+  ck_assert_uint_eq(c->unmap, unmap + 1);
+  ck_assert_uint_eq(c->refused, refused);
+  size_t huge = (size_t)1 << (sizeof huge * 8 - 2);
+  ck_assert_int_eq(vm->reserve(&base, vm, huge, page), MPS_RES_RESOURCE);
+  ck_assert_uint_eq(c->map, map + 2);
+  ck_assert_uint_eq(c->refused, refused + 1);
+  ck_assert_int_eq(vm->reserve(&base, vm, SIZE_MAX - page + 1, huge),
+                   MPS_RES_RESOURCE);
+}
+END_TEST
+
+START_TEST(table) {
+  setup();
+  void *base;
+  size_t size = (size_t)1 << 32; /* far more than will be touched */
+  ck_assert_int_eq(vm->reserve_table(&base, vm, size), MPS_RES_OK);
+  char *p = base;
+  ck_assert_int_eq(p[size / 2], 0);
+  ck_assert(can_write(p + size - 1));
+  vm->release(vm, base, size);
+}
+END_TEST
+
+START_TEST(limits) {
+  setup();
+  size_t limit = vm->mapping_limit(vm);
+  ck_assert_uint_gt(limit, 1000);
+  ck_assert_uint_gt(tdo_vm_physical(), 1024 * 1024);
+  pid_t child = fork();
+  if (child == 0) {
+    struct rlimit rlimit = {(rlim_t)1 << 40, (rlim_t)1 << 40};
+    size_t most = (size_t)1 << 40;
+    if (setrlimit(RLIMIT_AS, &rlimit) != 0) {
+      _exit(2);
+    }
+    size_t left = tdo_vm_address_limit();
+    _exit(left < most && left > most / 2 ? 0 : 1);
+  }
+  int status;
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+#endif
+}
+END_TEST
+
+/* Fill the process up to its mapping limit, for real: commit, protect and
+   decommit are refused and say so; the memory goes back all the same. */
+static int at_the_limit(void) {
+  size_t n = vm->mapping_limit(vm);
+  size_t size = n * page;
+  void *base;
+  if (vm->reserve(&base, vm, size, page) != MPS_RES_OK) {
+    return 2;
+  }
+  char *p = base;
+  char *full = reserve(4 * page, page);
+  if (vm->commit(vm, full, 4 * page) != MPS_RES_OK) {
+    return 3;
+  }
+  memset(full, 1, 4 * page);
+  size_t i = 0;
+  while (i < n && vm->commit(vm, p + i * page, page) == MPS_RES_OK) {
+    i += 2;
+  }
+  if (i >= n) {
+    return 4;
+  }
+  unsigned long refused = vm->counters.refused;
+  unsigned long advise = vm->counters.advise;
+  if (vm->protect(vm, full + page, page, TDO_ACCESS_READ) != MPS_RES_MEMORY ||
+      vm->decommit(vm, full + page, page) != MPS_RES_MEMORY) {
+    return 5;
+  }
+  if (full[page] != 0 || full[0] != 1 || !can_write(full + page)) {
+    return 6;
+  }
+  if (vm->counters.refused != refused + 2 ||
+      vm->counters.advise != advise + 1) {
+    return 7;
+  }
+  return vm->protect(vm, p, size, TDO_ACCESS_NONE) == MPS_RES_OK ? 0 : 8;
+}
+
+START_TEST(mapping_limit) {
+  setup();
+  int status;
+  if (vm->mapping_limit(vm) > 300000) {
+    return; /* takes too long */
+  }
+  pid_t child = fork();
+  if (child == 0) {
+    _exit(at_the_limit());
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+/* A process that locks all its memory gets no window filled. */
+START_TEST(locked_process) {
+  setup();
+  pid_t child = fork();
+  if (child == 0) {
+    void *base;
+    if (mlockall(MCL_FUTURE) != 0 ||
+        vm->reserve(&base, vm, (size_t)1 << 33, page) != MPS_RES_OK) {
+      _exit(0); /* not permitted */
+    }
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    _exit(usage.ru_maxrss > 4 << 20 ? 1 : 0);
+  }
+  int status;
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+SUITE_MAIN("vm", 60, life_of_a_page, alignment, counters, table, limits,
+           mapping_limit, locked_process)
