@@ -141,7 +141,8 @@ void tdo_event_flush(void);
 void tdo_event_close(void);
 
 /* In the child of a fork: the stream is the parent's. Forget the buffer and
-   write nothing more, as if the filter were 0, until tdo_event_set. */
+   write nothing more, as if the filter were 0, until tdo_event_set. Flush
+   before the fork: what the plinth buffers, the child would write again. */
 void tdo_event_after_fork_in_child(void);
 
 #endif /* TDO_CODE_EVENT_H */

@@ -54,20 +54,20 @@ static bool settings_size(uint64_t *value_o, const char *text) {
   return true;
 }
 
-/* 2, 0.5 or .5 */
+/* 2, 0.5 or .5; exact up to 15 digits */
 static bool settings_real(double *value_o, const char *text) {
-  double value = 0, place = 1;
+  double digits = 0, scale = 1;
   bool any = false;
   for (; settings_is_digit(*text); ++text, any = true) {
-    value = value * 10 + (*text - '0');
+    digits = digits * 10 + (*text - '0');
   }
   if (*text == '.') {
     for (++text; settings_is_digit(*text); ++text, any = true) {
-      place /= 10;
-      value += place * (*text - '0');
+      digits = digits * 10 + (*text - '0');
+      scale *= 10;
     }
   }
-  *value_o = value;
+  *value_o = digits / scale;
   return any && *text == '\0';
 }
 
