@@ -1,193 +1,118 @@
-/* Testudo: a platform for the shield's tests that keeps mappings the way the
-   kernel does: protection splits and merges them, there is a limit, a refused
-   call may have changed some of its pages and may leave a split behind. It
-   can also refuse at random. Table memory is real, the window is not.
+/* Testudo: the double of the platform as the shield's tests use it: over a
+   window reserved at once, watched page by page, and refusing at random in
+   the way the kernel does, which may have changed some of the pages.
    SPDX-License-Identifier: BSD-2-Clause */
 #ifndef TDO_TEST_FAKE_VM_H
 #define TDO_TEST_FAKE_VM_H
 
 #include <stdlib.h>
 #include <string.h>
-#include "code/base.h"
-#include "code/vm.h"
+#include "code/vm_double.h"
 #include "random.h"
 
-#define FAKE_PAGE  ((size_t)4096)
-#define FAKE_PAGES ((size_t)8192) /* most pages of a window */
-#define FAKE_CALLS ((size_t)65536)
-#define FAKE_BASE  ((char *)0x500000000000)
-
-typedef struct fake_call {
-  size_t first, limit;
-  tdo_access_t access;
-  bool ok;
-} fake_call_t;
+#define FAKE_PAGES ((size_t)4096) /* most pages of a window */
 
 typedef struct fake_vm {
-  tdo_vm_t vm;
+  tdo_vm_double_t twin; /* first */
+  char *base;
   size_t pages;
-  uint8_t access[FAKE_PAGES];
-  bool starts[FAKE_PAGES]; /* a mapping starts at the page */
-  size_t mappings, limit;
+  const uint8_t *access; /* of each page */
+  mps_res_t (*protect)(tdo_vm_t *, void *, size_t, tdo_access_t);
   unsigned refuse_of; /* refuse one call in so many, or never if 0; but not
                          one over the whole window, which always merges */
   size_t refuse_next; /* refuse the next so many calls */
-  bool no_tables;     /* refuse tables */
-  size_t calls, pages_called, changed, refused, tables;
-  fake_call_t call[FAKE_CALLS]; /* the first ones */
+  size_t calls, pages_called, changed, refused;
   void *closure;
   void (*watch)(void *closure, size_t page, unsigned from, unsigned to);
 } fake_vm_t;
 
-/* Make it as if a mapping started at PAGE or not; false at the limit. */
-static bool fake_split(fake_vm_t *fake, size_t page) {
-  if (page < fake->pages && !fake->starts[page]) {
-    if (fake->mappings >= fake->limit) {
-      return false;
-    }
-    fake->starts[page] = true;
-    ++fake->mappings;
-  }
-  return true;
-}
-
-static void fake_merge(fake_vm_t *fake, size_t page) {
-  if (page > 0 && page < fake->pages && fake->starts[page] &&
-      fake->access[page] == fake->access[page - 1]) {
-    fake->starts[page] = false;
-    --fake->mappings;
-  }
-}
-
-/* Change [FIRST, LIMIT), which lies in one mapping. If it can be merged with
-   a neighbour, the border moves; otherwise it is split off first. */
-static bool fake_change(fake_vm_t *fake, size_t first, size_t limit,
-                        uint8_t access) {
-  bool moves_low =
-      fake->starts[first] && first > 0 && fake->access[first - 1] == access;
-  bool moves_high = limit < fake->pages && fake->starts[limit] &&
-                    fake->access[limit] == access;
-  if (fake->access[first] == access) {
-    return true;
-  }
-  if (!moves_low && !moves_high &&
-      !(fake_split(fake, first) && fake_split(fake, limit))) {
-    return false;
-  }
-  if (!fake->starts[first]) {
-    fake->starts[first] = true;
-    ++fake->mappings;
-  }
-  if (limit < fake->pages && !fake->starts[limit]) {
-    fake->starts[limit] = true;
-    ++fake->mappings;
-  }
+static void fake_note(fake_vm_t *fake, const uint8_t *before, size_t first,
+                      size_t limit) {
   for (size_t page = first; page < limit; ++page) {
-    if (fake->watch != NULL) {
-      fake->watch(fake->closure, page, fake->access[page], access);
-    }
-    fake->access[page] = access;
-  }
-  fake->changed += limit - first;
-  fake_merge(fake, limit);
-  fake_merge(fake, first);
-  return true;
-}
-
-static bool fake_change_all(fake_vm_t *fake, size_t first, size_t limit,
-                            uint8_t access) {
-  size_t page = first;
-  while (page < limit) {
-    size_t start = page++;
-    while (page < limit && !fake->starts[page]) {
-      ++page;
-    }
-    if (!fake_change(fake, start, page, access)) {
-      return false;
+    if (before[page - first] != fake->access[page]) {
+      ++fake->changed;
+      if (fake->watch != NULL) {
+        fake->watch(fake->closure, page, before[page - first],
+                    fake->access[page]);
+      }
     }
   }
-  return true;
 }
 
 static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
                               tdo_access_t access) {
+  static uint8_t before[FAKE_PAGES];
   fake_vm_t *fake = (fake_vm_t *)(void *)vm;
-  size_t first = (size_t)((char *)base - FAKE_BASE) / FAKE_PAGE;
-  size_t limit = first + size / FAKE_PAGE;
-  size_t touched = limit;
+  size_t first = (size_t)((char *)base - fake->base) / vm->page_size;
+  size_t pages = size / vm->page_size, touched = pages;
   bool ok = true;
-  if ((char *)base < FAKE_BASE || size == 0 || limit > fake->pages) {
+  if ((char *)base < fake->base || first + pages > fake->pages) {
     abort();
   }
   if (fake->refuse_next > 0) {
     --fake->refuse_next;
     ok = false;
-    touched = first;
-  } else if (fake->refuse_of > 0 && random_below(fake->refuse_of) == 0 &&
-             limit - first < fake->pages) {
-    ok = false; /* but some of the pages may change */
-    touched = first + random_below(limit - first);
+    touched = 0;
+  } else if (fake->refuse_of > 0 && pages < fake->pages &&
+             random_below(fake->refuse_of) == 0) {
+    ok = false;
+    touched = random_below(pages);
   }
-  if (first < touched) {
-    ok = fake_change_all(fake, first, touched, (uint8_t)access) && ok;
+  memcpy(before, fake->access + first, pages);
+  if (touched > 0) {
+    ok = fake->protect(vm, base, touched * vm->page_size, access) ==
+             MPS_RES_OK &&
+         ok;
   }
-  if (fake->calls < FAKE_CALLS) {
-    fake->call[fake->calls] = (fake_call_t){first, limit, access, ok};
-  }
+  fake_note(fake, before, first, first + pages);
   ++fake->calls;
-  fake->pages_called += limit - first;
+  fake->pages_called += pages;
   fake->refused += !ok;
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
-static mps_res_t fake_table(void **base_o, tdo_vm_t *vm, size_t size) {
-  fake_vm_t *fake = (fake_vm_t *)(void *)vm;
-  void *p = fake->no_tables ? NULL : calloc(1, size);
-  if (p == NULL) {
-    return MPS_RES_RESOURCE;
-  }
-  ++fake->tables;
-  *base_o = p;
-  return MPS_RES_OK;
-}
-
-static void fake_release(tdo_vm_t *vm, void *base, size_t size) {
-  fake_vm_t *fake = (fake_vm_t *)(void *)vm;
-  (void)size;
-  --fake->tables;
-  free(base);
-}
-
-static size_t fake_limit(tdo_vm_t *vm) {
-  return ((fake_vm_t *)(void *)vm)->limit;
-}
-
 /* A window of PAGES pages without access, and room for LIMIT mappings. */
 static void fake_init(fake_vm_t *fake, size_t pages, size_t limit) {
-  if (pages > FAKE_PAGES) {
+  tdo_vm_double_options_t options = {.pages = pages, .mapping_limit = limit};
+  void *base = NULL;
+  memset(fake, 0, sizeof *fake);
+  if (pages > FAKE_PAGES ||
+      tdo_vm_double_init(&fake->twin, &options) != MPS_RES_OK ||
+      fake->twin.vm.reserve(&base, &fake->twin.vm,
+                            pages * fake->twin.vm.page_size,
+                            fake->twin.vm.page_size) != MPS_RES_OK) {
     abort();
   }
-  memset(fake, 0, sizeof *fake);
-  fake->vm.page_size = FAKE_PAGE;
-  fake->vm.reserve_table = fake_table;
-  fake->vm.release = fake_release;
-  fake->vm.protect = fake_protect;
-  fake->vm.mapping_limit = fake_limit;
+  fake->base = base;
   fake->pages = pages;
-  fake->limit = limit;
-  fake->mappings = 1;
-  fake->starts[0] = true;
+  fake->access = fake->twin.access;
+  fake->protect = fake->twin.vm.protect;
+  fake->twin.vm.protect = fake_protect;
+}
+
+static void fake_finish(fake_vm_t *fake) {
+  if (!tdo_vm_double_check(&fake->twin) ||
+      atomic_load(&fake->twin.vm.counters.unmap) + 1 !=
+          atomic_load(&fake->twin.vm.counters.map)) {
+    abort(); /* something was not given back */
+  }
+  tdo_vm_double_finish(&fake->twin);
 }
 
 /* What the arena does to free pages, mapping limit or not. */
-static void fake_set(fake_vm_t *fake, size_t first, size_t limit,
-                     tdo_access_t access) {
-  size_t room = fake->limit;
-  size_t changed = fake->changed;
-  fake->limit = SIZE_MAX;
-  (void)fake_change_all(fake, first, limit, (uint8_t)access);
-  fake->limit = room;
-  fake->changed = changed;
+static void fake_commit(fake_vm_t *fake, size_t first, size_t limit,
+                        bool commit) {
+  tdo_vm_t *vm = &fake->twin.vm;
+  size_t room = fake->twin.options.mapping_limit;
+  void *base = fake->base + first * vm->page_size;
+  size_t size = (limit - first) * vm->page_size;
+  unsigned long maps = atomic_load(&vm->counters.map);
+  tdo_vm_double_limit(&fake->twin, SIZE_MAX);
+  if ((commit ? vm->commit : vm->decommit)(vm, base, size) != MPS_RES_OK) {
+    abort();
+  }
+  tdo_vm_double_limit(&fake->twin, room);
+  atomic_store(&vm->counters.map, maps);
 }
 
 #endif /* TDO_TEST_FAKE_VM_H */

@@ -17,6 +17,7 @@ static tdo_shield_settings_t settings;
 /* What the hooks were told, in order, calls to the platform between. */
 static char story[4096];
 static size_t lost_pages;
+static size_t mapping_limit; /* of the next shield; 0: none */
 
 static void tell(const char *text) {
   size_t used = strlen(story);
@@ -52,10 +53,10 @@ static mps_res_t told_protect(tdo_vm_t *vm, void *base, size_t size,
   if (telling) {
     static const char *const names[] = {"none", "read", "", "write"};
     char text[64];
-    size_t first = (size_t)((char *)base - FAKE_BASE) / FAKE_PAGE;
+    size_t first = (size_t)((char *)base - fake.base) / vm->page_size;
     (void)snprintf(text, sizeof text, "%s%s[%zu,%zu) ",
                    res == MPS_RES_OK ? "" : "not-", names[access], first,
-                   first + size / FAKE_PAGE);
+                   first + size / vm->page_size);
     tell(text);
   }
   return res;
@@ -68,13 +69,14 @@ static void begin(tdo_shield_mode_t mode, size_t adopted, size_t committed) {
   story[0] = '\0';
   telling = true;
   lost_pages = 0;
-  fake_init(&fake, PAGES, fake.limit == 0 ? SIZE_MAX : fake.limit);
-  fake_protects = fake.vm.protect;
-  fake.vm.protect = told_protect;
+  fake_init(&fake, PAGES, mapping_limit);
+  fake_protects = fake.twin.vm.protect;
+  fake.twin.vm.protect = told_protect;
   ck_assert_int_eq(MPS_RES_OK,
-                   tdo_shield_init(&shield, &fake.vm, FAKE_BASE,
-                                   PAGES * FAKE_PAGE, &settings, &hooks));
-  fake_set(&fake, 0, committed, TDO_ACCESS_WRITE);
+                   tdo_shield_init(&shield, &fake.twin.vm, fake.base,
+                                   PAGES * fake.twin.vm.page_size, &settings,
+                                   &hooks));
+  fake_commit(&fake, 0, committed, true);
   tdo_shield_committed(&shield, 0, committed);
   tdo_shield_adopt(&shield, 0, adopted);
   ck_assert_uint_eq(fake.calls, 0);
@@ -87,7 +89,7 @@ static void end(void) {
     ck_assert_msg(shield.actual[page] == fake.access[page], "page %zu", page);
   }
   tdo_shield_finish(&shield);
-  ck_assert_uint_eq(fake.tables, 0);
+  fake_finish(&fake);
 }
 
 #define ck_story(expected)                                                    \
@@ -98,7 +100,7 @@ static void end(void) {
 
 static void setup(void) {
   tdo_shield_settings_init(&settings);
-  memset(&fake, 0, sizeof fake);
+  mapping_limit = 0;
 }
 
 #endif /* TDO_TEST_SHIELD_STORY_H */

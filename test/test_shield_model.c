@@ -6,6 +6,7 @@
 #include "random.h"
 #include "require.h"
 #include "shield/shield.h"
+#include "suite.h"
 
 #define MODEL_PAGES 300
 
@@ -20,7 +21,6 @@ typedef struct model {
   model_page_t page[MODEL_PAGES];
   bool exposing[MODEL_PAGES]; /* in the request under way */
   bool stopped;               /* by the shield or the collector */
-  bool stop_called;
   size_t stops, goes, naive_calls, lost;
 } model_t;
 
@@ -53,7 +53,6 @@ static void hook_stop(void *closure) {
   REQUIRE(closure == &model);
   REQUIRE(!model.stopped);
   model.stopped = true;
-  model.stop_called = true;
   ++model.stops;
 }
 
@@ -173,7 +172,7 @@ static void do_commit(void) {
       model.page[i].committed = true;
       model.page[i].naive = TDO_ACCESS_WRITE;
     }
-    fake_set(&fake, first, limit, TDO_ACCESS_WRITE);
+    fake_commit(&fake, first, limit, true);
     tdo_shield_committed(&shield, first, limit);
   }
 }
@@ -184,7 +183,7 @@ static void do_decommit(void) {
     for (size_t i = first; i < limit; ++i) {
       model.page[i] = (model_page_t){0};
     }
-    fake_set(&fake, first, limit, TDO_ACCESS_NONE);
+    fake_commit(&fake, first, limit, false);
     tdo_shield_decommitted(&shield, first, limit);
   }
 }
@@ -321,6 +320,17 @@ static void do_hit(void) {
   }
 }
 
+/* A fault that cannot wait; only where bars may be lost. */
+static void do_force(void) {
+  size_t first, limit;
+  if (fake.refuse_of > 0 && pick(&first, &limit, fit_barred)) {
+    bool exposed = model.page[first].depth > 0;
+    REQUIRE(tdo_shield_force_open(&shield, first));
+    REQUIRE(fake.access[first] == TDO_ACCESS_WRITE);
+    REQUIRE((model.page[first].bars != 0) == exposed);
+  }
+}
+
 static void do_leave(void) {
   if (random_below(8) == 0 && !model.stopped) {
     model.stopped = true;
@@ -337,10 +347,10 @@ static void do_flush(void) {
 }
 
 static void (*const requests[])(void) = {
-    do_commit, do_adopt, do_adopt,   do_retire, do_raise,  do_raise,
-    do_lower,  do_lower, do_expose,  do_expose, do_expose, do_cover,
-    do_cover,  do_cover, do_offer,   do_offer,  do_hit,    do_leave,
-    do_flush,  do_leave, do_decommit};
+    do_commit, do_adopt, do_adopt,    do_retire, do_raise,  do_raise,
+    do_lower,  do_lower, do_expose,   do_expose, do_expose, do_cover,
+    do_cover,  do_cover, do_offer,    do_offer,  do_hit,    do_leave,
+    do_flush,  do_leave, do_decommit, do_force};
 
 #define REQUESTS (sizeof requests / sizeof requests[0])
 
@@ -358,9 +368,10 @@ static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit) {
   fake.refuse_of = refuse_of;
   fake.closure = &model;
   fake.watch = watch;
-  ck_assert_int_eq(MPS_RES_OK, tdo_shield_init(&shield, &fake.vm, FAKE_BASE,
-                                               MODEL_PAGES * FAKE_PAGE,
-                                               &settings, &hooks));
+  ck_assert_int_eq(MPS_RES_OK,
+                   tdo_shield_init(&shield, &fake.twin.vm, fake.base,
+                                   MODEL_PAGES * fake.twin.vm.page_size,
+                                   &settings, &hooks));
 }
 
 static void run(tdo_shield_mode_t mode, size_t steps, unsigned refuse_of,
@@ -384,7 +395,7 @@ static void run(tdo_shield_mode_t mode, size_t steps, unsigned refuse_of,
     }
   }
   tdo_shield_finish(&shield);
-  REQUIRE(0 == fake.tables);
+  fake_finish(&fake);
 }
 
 #define ROUNDS 20
@@ -429,9 +440,5 @@ static Suite *suite(void) {
 
 int main(void) {
   random_start();
-  SRunner *runner = srunner_create(suite());
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return suite_run(suite());
 }

@@ -12,6 +12,7 @@
 #include "random.h"
 #include "require.h"
 #include "shield/shield.h"
+#include "suite.h"
 
 static tdo_vm_t *vm;
 static size_t page_size;
@@ -258,9 +259,5 @@ int main(void) {
   tcase_add_loop_test(tests, at_the_limit, 0, TDO_SHIELD_MODES);
   tcase_set_timeout(tests, 100);
   suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return suite_run(suite);
 }

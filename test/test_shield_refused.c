@@ -2,6 +2,7 @@
    run out, and to keep its budget. SPDX-License-Identifier: BSD-2-Clause */
 #include "mpslib.h"
 #include "shield_story.h"
+#include "suite.h"
 
 /* A closing that is refused costs its pages their bars, and no others. */
 START_TEST(refused_closing) {
@@ -114,12 +115,31 @@ START_TEST(refused_all) {
 }
 END_TEST
 
+/* A page can be opened for a fault that cannot wait. */
+START_TEST(forces) {
+  for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
+    begin((tdo_shield_mode_t)mode, 100, 100);
+    telling = false;
+    tdo_shield_raise(&shield, 10, 20, TDO_BAR_READ);
+    tdo_shield_leave(&shield);
+    ck_assert(tdo_shield_force_open(&shield, 12));
+    ck_story("stop lost2[12,13) ");
+    ck_assert_uint_eq(fake.access[12], TDO_ACCESS_WRITE);
+    ck_assert_uint_eq(fake.access[13], TDO_ACCESS_NONE);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(fake.access[12], TDO_ACCESS_WRITE);
+    story[0] = '\0';
+    end();
+  }
+}
+END_TEST
+
 /* At the mapping limit everything goes on. */
-START_TEST(mapping_limit) {
+START_TEST(at_the_limit) {
   settings.budget = 1.0;
   settings.defer_fresh = 0;
   for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
-    fake.limit = 20;
+    mapping_limit = 20;
     begin((tdo_shield_mode_t)mode, 400, 400);
     telling = false;
     for (size_t page = 0; page < 400; page += 2) {
@@ -133,7 +153,7 @@ START_TEST(mapping_limit) {
     tdo_shield_leave(&shield);
     ck_assert_uint_gt(fake.refused, 0);
     ck_assert_uint_eq(shield.stats.bars_lost, lost_pages);
-    ck_assert_uint_le(fake.mappings, 20);
+    ck_assert_uint_le(fake.twin.mappings, 20);
     for (size_t page = 0; page < 400; ++page) {
       tdo_bar_t bars = tdo_shield_bars(&shield, page);
       ck_assert_uint_eq(fake.access[page], bars == TDO_BAR_READ ? 0
@@ -154,7 +174,7 @@ END_TEST
 START_TEST(economizes) {
   settings.budget = 0.5;
   for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
-    fake.limit = 1000;
+    mapping_limit = 1000;
     begin((tdo_shield_mode_t)mode, 2000, 2000);
     telling = false;
     tdo_shield_raise(&shield, 0, 2000, TDO_BAR_WRITE);
@@ -190,7 +210,7 @@ END_TEST
    when only they are left. */
 START_TEST(economizes_not) {
   settings.budget = 0.1;
-  fake.limit = 1000;
+  mapping_limit = 1000;
   begin(TDO_SHIELD_RANGED, 2000, 2000);
   telling = false;
   for (size_t page = 0; page < 600; page += 2) {
@@ -210,7 +230,7 @@ END_TEST
 START_TEST(offers_at_budget) {
   settings.defer_fresh = 0;
   settings.budget = 0.5;
-  fake.limit = 20;
+  mapping_limit = 20;
   begin(TDO_SHIELD_DEFERRED, 100, 100);
   telling = false;
   for (size_t page = 1; page < 100; page += 2) {
@@ -240,14 +260,11 @@ int main(void) {
   tcase_add_test(tests, refused_opening);
   tcase_add_test(tests, refused_opening_stops);
   tcase_add_test(tests, refused_all);
-  tcase_add_test(tests, mapping_limit);
+  tcase_add_test(tests, forces);
+  tcase_add_test(tests, at_the_limit);
   tcase_add_test(tests, economizes);
   tcase_add_test(tests, economizes_not);
   tcase_add_test(tests, offers_at_budget);
   suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return suite_run(suite);
 }
