@@ -83,6 +83,7 @@ static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
   tdo_pool_take_format(pool, args);
   amc_take_sizes(amc, args);
   amc->leaf = !pool->klass->scanned;
+  tdo_ring_init(&amc->open);
   res = amc_take_chain(amc, args);
   if (res != MPS_RES_OK)
     return res;
@@ -120,6 +121,7 @@ static void amc_free_seg(amc_seg_t *seg) {
     if (amc->to[i].seg == seg)
       amc->to[i].seg = NULL;
   amc_free_tables(seg);
+  tdo_ring_remove(&seg->open_ring);
   tdo_gcseg_free(&seg->gc);
 }
 
@@ -162,6 +164,7 @@ static mps_res_t amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc,
     return res;
   *seg_o = amc_seg_of(seg);
   (*seg_o)->scanned = seg->seg.base;
+  tdo_ring_init(&(*seg_o)->open_ring);
   return MPS_RES_OK;
 }
 
@@ -293,6 +296,25 @@ static tdo_gen_t *amc_next_gen(amc_pool_t *amc, tdo_gen_t *gen) {
                             : tdo_chain_gen(amc->chain, gen->index + 1);
 }
 
+/* The collector needs white SEG open: an ordinary one until it is freed, a
+   nailed one, which the mutator may reach, until this slice ends. */
+static void amc_open(amc_pool_t *amc, amc_seg_t *seg) {
+  if (TDO_LIKELY(seg->gc.open))
+    return;
+  seg->gc.open = true;
+  if (seg->nailed)
+    tdo_ring_append(&amc->open, &seg->open_ring);
+  tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+}
+
+static void amc_close(amc_seg_t *seg) {
+  if (!seg->gc.open)
+    return;
+  seg->gc.open = false;
+  tdo_ring_remove(&seg->open_ring);
+  tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+}
+
 /* Give SEG a table of pins; failing that, keep the whole of it. */
 static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
   size_t count = tdo_seg_size(&seg->gc.seg) / amc->pool.align;
@@ -301,10 +323,8 @@ static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
   if (seg->nailed)
     return;
   seg->nailed = true;
-  if (seg->gc.open) {
-    seg->gc.open = false;
-    tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
-  }
+  if (seg->gc.open)
+    tdo_ring_append(&amc->open, &seg->open_ring);
   seg->pin_count = count;
   if (seg->large ||
       tdo_pool_control_alloc(&p, &amc->pool,
@@ -334,16 +354,6 @@ static bool amc_is_pinned(const amc_pool_t *amc, const amc_seg_t *seg,
          tdo_bits_get(seg->pins, amc_pin_index(amc, seg, base));
 }
 
-static void amc_expose_nailed(amc_seg_t *seg) {
-  if (seg->nailed || seg->gc.grey)
-    tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
-}
-
-static void amc_cover_nailed(amc_seg_t *seg, bool was_exposed) {
-  if (was_exposed)
-    tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
-}
-
 static void amc_keep(amc_pool_t *amc, amc_seg_t *seg) {
   amc_nail(amc, seg);
   seg->kept = true;
@@ -365,13 +375,13 @@ static void amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
 static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
                                amc_seg_t *seg, char *addr) {
   size_t header = amc->pool.format->header;
-  bool exposed = seg->nailed || seg->gc.grey;
   char *base, *ref;
 
   scan->ss._seen |= seg->gc.gen->bit;
   if (addr >= seg->gc.filled || (seg->kept && seg->pins == NULL))
     return MPS_RES_OK;
-  amc_expose_nailed(seg);
+  if (seg->nailed)
+    amc_open(amc, seg);
   base = amc_find(amc, seg, addr);
   ref = base + header;
   if ((amc->interior ||
@@ -379,7 +389,6 @@ static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
            tdo_round_down((size_t)ref, amc->pool.align)) &&
       amc->pool.format->isfwd(ref) == NULL)
     amc_pin(amc, seg, base);
-  amc_cover_nailed(seg, exposed);
   return MPS_RES_OK;
 }
 
@@ -504,10 +513,7 @@ static bool amc_promote_large(amc_pool_t *amc, amc_seg_t *seg,
     return false;
   amc->pool.heap->trace.survived += size;
   seg->gc.gen->survived += (double)size;
-  if (seg->gc.open) {
-    seg->gc.open = false;
-    tdo_gcseg_cover(&seg->gc, base, seg->gc.seg.limit);
-  }
+  amc_close(seg);
   tdo_gcseg_clear_white(&seg->gc);
   tdo_gcseg_promote(&seg->gc, gen);
   gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
@@ -525,7 +531,7 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   char *base = (char *)*ref_io - fmt->header;
   mps_addr_t moved;
 
-  amc_expose_nailed(seg);
+  amc_open(amc, seg);
   moved = fmt->isfwd(*ref_io);
   if (moved != NULL) {
     *ref_io = moved;
@@ -541,7 +547,6 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
     else
       amc_keep(amc, seg);
   }
-  amc_cover_nailed(seg, true);
   return MPS_RES_OK;
 }
 
@@ -574,10 +579,7 @@ static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan,
   }
   if (TDO_UNLIKELY(seg->large) && amc_promote_large(amc, seg, scan))
     return MPS_RES_OK;
-  if (TDO_UNLIKELY(!gc->open)) {
-    gc->open = true;
-    tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
-  }
+  amc_open(amc, seg);
   copy = amc_copy(amc, seg, base, scan);
   if (copy == NULL) {
     pool->heap->trace.emergency = true;
@@ -673,6 +675,8 @@ static void amc_pause(tdo_pool_t *pool) {
 
   for (size_t i = 0; i <= amc->chain->count; ++i)
     amc_to_cover(&amc->to[i]);
+  TDO_RING_FOR(node, &amc->open)
+    amc_close(TDO_RING_ENTRY(amc_seg_t, open_ring, node));
 }
 
 static bool amc_stays(amc_pool_t *amc, amc_seg_t *seg, char *base) {
@@ -687,17 +691,17 @@ static bool amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc,
   amc_pool_t *amc = amc_of(pool);
   amc_seg_t *seg = amc_seg_of(gc);
   char *base = (char *)*ref_io - pool->format->header;
-  bool exposed = seg->nailed || gc->grey, alive;
+  bool alive;
   mps_addr_t moved;
 
   if (base >= gc->filled)
     return true;
-  amc_expose_nailed(seg);
+  if (seg->nailed)
+    amc_open(amc, seg);
   moved = pool->format->isfwd(*ref_io);
   alive = moved != NULL || (seg->nailed && amc_stays(amc, seg, base));
   if (moved != NULL)
     *ref_io = moved;
-  amc_cover_nailed(seg, exposed);
   return alive;
 }
 
@@ -742,15 +746,12 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   amc->pool.heap->trace.survived += (size_t)(dead - first);
   amc_free_tables(seg);
   seg->nailed = seg->kept = false;
-  if (!amc->leaf)
-    tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
   end = sp->base +
         tdo_round_up((size_t)(dead - sp->base), (size_t)1 << sp->grain_shift);
   if (end < seg->gc.seg.limit)
     tdo_gcseg_shrink(&seg->gc, end, seg->gc.seg.limit);
-  tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
   amc_cut_front(amc, seg, first);
-  tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+  amc_close(seg);
   tdo_gcseg_clear_white(&seg->gc);
 }
 
@@ -781,7 +782,7 @@ static void amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   if (gc->ap != NULL) {
     amc_reclaim_buffered(amc, seg);
   } else if (seg->nailed) {
-    tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
+    amc_open(amc, seg);
     amc_reclaim_nailed(amc, seg);
   } else {
     amc_free_seg(seg);

@@ -13,6 +13,7 @@ typedef struct amc_seg {
   bool nailed;       /* white, and something in it stays */
   bool kept;         /* ... everything that has not moved */
   bool large;        /* one object of its own extent */
+  tdo_ring_t open_ring; /* in pool->open, while nailed and exposed */
   char *scanned;     /* .scanned */
   tdo_bits_t *pins;  /* .pins */
   size_t pin_count;
@@ -33,6 +34,7 @@ typedef struct amc_pool {
   tdo_chain_t *chain;
   bool leaf, interior;
   size_t extend_by, large;
+  tdo_ring_t open;   /* nailed segments exposed in this slice */
   amc_to_t *to;      /* one a generation of the chain, one for the top */
 } amc_pool_t;
 

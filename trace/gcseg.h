@@ -41,6 +41,7 @@ struct tdo_gcseg {
   bool white, grey;
   bool barred;          /* read bar raised on the whole segment */
   bool open;            /* white, and exposed to write forwarding markers */
+  size_t offered;       /* number of the collection that last offered it */
   size_t descriptor;    /* bytes of the class's descriptor */
 };
 

@@ -240,7 +240,12 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
   heap->trace.scanned += scan.bytes;
   tdo_gcseg_note(seg, seg->seg.base, seg->seg.limit, scan.ss._seen);
   tdo_gcseg_set_black(seg);
-  tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit);
+  /* Once a collection: deferral counts collections. What was granted before
+     is still granted, with what was noted since. */
+  if (seg->offered != heap->stats.collections + 1) {
+    seg->offered = heap->stats.collections + 1;
+    tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit);
+  }
   tdo_gcseg_cover(seg, seg->seg.base, seg->seg.limit);
 }
 
