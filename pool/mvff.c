@@ -125,11 +125,11 @@ void tdo_mvff_release(tdo_mvff_t *mvff, tdo_extent_t *extent, char *base,
   excess = (double)pool->free - mvff->spare * (double)pool->total;
   if (excess > 0.0 && mvff->spare < 1.0) {
     /* What goes back is lost to both sides of the comparison. */
-    size_t bytes = (size_t)(excess / (1.0 - mvff->spare));
+    tdo_area_t area = tdo_freelist_around(&mvff->list, extent, base);
+    size_t bytes = (size_t)(excess / (1.0 - mvff->spare)), done;
     if ((double)bytes * (1.0 - mvff->spare) < excess)
       ++bytes;
-    tdo_area_t area = tdo_freelist_around(&mvff->list, extent, base);
-    size_t done = tdo_freelist_return(&mvff->list, &area, bytes);
+    done = tdo_freelist_return(&mvff->list, &area, bytes);
     if (done < bytes)
       (void)tdo_freelist_return_any(&mvff->list, bytes - done);
   }
