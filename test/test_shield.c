@@ -352,6 +352,27 @@ START_TEST(bridges_not) {
 }
 END_TEST
 
+/* Opening ahead stops at pages without memory, and at a distance. */
+START_TEST(opens_ahead) {
+  begin(TDO_SHIELD_DEFERRED, 1000, 1000);
+  tdo_shield_raise(&shield, 0, 1000, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  tdo_shield_retire(&shield, 100, 700);
+  tdo_shield_decommitted(&shield, 200, 202);
+  fake_commit(&fake, 200, 202, false);
+  story[0] = '\0';
+  tdo_shield_adopt(&shield, 190, 191);
+  ck_story("write[126,200) ");
+  tdo_shield_adopt(&shield, 202, 204);
+  ck_story("write[202,268) ");
+  tdo_shield_adopt(&shield, 690, 691);
+  ck_story("write[626,700) ");
+  tdo_shield_adopt(&shield, 695, 700);
+  ck_story("");
+  end();
+}
+END_TEST
+
 START_TEST(retires) {
   for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
     begin((tdo_shield_mode_t)mode, 20, 20);
@@ -540,6 +561,7 @@ int main(void) {
   tcase_add_test(tests, full_queue);
   tcase_add_test(tests, bridges);
   tcase_add_test(tests, bridges_not);
+  tcase_add_test(tests, opens_ahead);
   tcase_add_test(tests, retires);
   tcase_add_test(tests, offers_simple);
   tcase_add_test(tests, offers_deferred);

@@ -100,6 +100,9 @@ static void compare_page(size_t i, bool exact) {
   if (m->depth > 0) {
     REQUIRE(actual == TDO_ACCESS_WRITE);
   }
+  if (!m->committed && shield.stats.calls_refused == 0) {
+    REQUIRE(actual == TDO_ACCESS_NONE);
+  }
   if (exact && m->adopted) {
     REQUIRE(actual == model_wanted(m));
   }
@@ -354,7 +357,8 @@ static void (*const requests[])(void) = {
 
 #define REQUESTS (sizeof requests / sizeof requests[0])
 
-static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit) {
+static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit,
+                  double budget) {
   tdo_shield_settings_t settings;
   tdo_shield_hooks_t hooks = {&model, hook_stop, hook_go, hook_lost};
   tdo_shield_settings_init(&settings);
@@ -362,7 +366,7 @@ static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit) {
   settings.queue_length = 1 + random_below(random_below(2) ? 100 : 4);
   settings.defer_fresh = (unsigned)random_below(4);
   settings.defer_hit = (unsigned)random_below(6);
-  settings.budget = random_below(2) ? 1.0 : 0.5;
+  settings.budget = budget;
   memset(&model, 0, sizeof model);
   fake_init(&fake, MODEL_PAGES, limit);
   fake.refuse_of = refuse_of;
@@ -375,8 +379,8 @@ static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit) {
 }
 
 static void run(tdo_shield_mode_t mode, size_t steps, unsigned refuse_of,
-                size_t limit) {
-  start(mode, refuse_of, limit);
+                size_t limit, double budget) {
+  start(mode, refuse_of, limit, budget);
   for (size_t i = 0; i < steps; ++i) {
     requests[random_below(REQUESTS)]();
     if (mode == TDO_SHIELD_NAIVE || i % 16 == 0) {
@@ -407,7 +411,7 @@ static size_t steps(void) {
 
 START_TEST(model_plain) {
   for (int i = 0; i < ROUNDS; ++i) {
-    run((tdo_shield_mode_t)_i, steps(), 0, SIZE_MAX);
+    run((tdo_shield_mode_t)_i, steps(), 0, SIZE_MAX, 1.0);
   }
 }
 END_TEST
@@ -415,14 +419,25 @@ END_TEST
 START_TEST(model_refused) {
   for (int i = 0; i < ROUNDS; ++i) {
     run((tdo_shield_mode_t)_i, steps(), 2 + (unsigned)random_below(40),
-        SIZE_MAX);
+        SIZE_MAX, 1.0);
   }
 }
 END_TEST
 
 START_TEST(model_limited) {
   for (int i = 0; i < ROUNDS; ++i) {
-    run((tdo_shield_mode_t)_i, steps(), 0, 2 + random_below(100));
+    run((tdo_shield_mode_t)_i, steps(), 0, 2 + random_below(100),
+        random_below(2) ? 1.0 : 0.5);
+  }
+}
+END_TEST
+
+/* A budget far below the limit: nothing is refused. */
+START_TEST(model_budget) {
+  for (int i = 0; i < ROUNDS; ++i) {
+    run((tdo_shield_mode_t)_i, steps(), 0, 100000,
+        0.0001 * (double)random_below(10));
+    REQUIRE(fake.refused == 0);
   }
 }
 END_TEST
@@ -434,6 +449,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(t, model_plain, 0, TDO_SHIELD_MODES);
   tcase_add_loop_test(t, model_refused, 0, TDO_SHIELD_MODES);
   tcase_add_loop_test(t, model_limited, 0, TDO_SHIELD_MODES);
+  tcase_add_loop_test(t, model_budget, 0, TDO_SHIELD_MODES);
   suite_add_tcase(s, t);
   return s;
 }
