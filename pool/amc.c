@@ -301,14 +301,18 @@ static tdo_gen_t *amc_next_gen(amc_pool_t *amc, tdo_gen_t *gen) {
 static void amc_open(amc_pool_t *amc, amc_seg_t *seg) {
   if (TDO_LIKELY(seg->gc.open))
     return;
+  if (!seg->gc.nailed) {
+    tdo_gcseg_open_white(&seg->gc);
+    return;
+  }
   seg->gc.open = true;
-  if (seg->nailed)
-    tdo_ring_append(&amc->open, &seg->open_ring);
+  tdo_ring_append(&amc->open, &seg->open_ring);
   tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
 }
 
+/* End the exposure of a nailed segment. */
 static void amc_close(amc_seg_t *seg) {
-  if (!seg->gc.open)
+  if (!seg->gc.open || tdo_ring_empty(&seg->open_ring))
     return;
   seg->gc.open = false;
   tdo_ring_remove(&seg->open_ring);
@@ -320,11 +324,10 @@ static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
   size_t count = tdo_seg_size(&seg->gc.seg) / amc->pool.align;
   void *p;
 
-  if (seg->nailed)
+  if (seg->gc.nailed)
     return;
-  seg->nailed = true;
-  if (seg->gc.open)
-    tdo_ring_append(&amc->open, &seg->open_ring);
+  seg->gc.nailed = true;
+  seg->gc.open = false; /* what was opened for good may be barred again */
   seg->pin_count = count;
   if (seg->large ||
       tdo_pool_control_alloc(&p, &amc->pool,
@@ -380,7 +383,7 @@ static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
   scan->ss._seen |= seg->gc.gen->bit;
   if (addr >= seg->gc.filled || (seg->kept && seg->pins == NULL))
     return MPS_RES_OK;
-  if (seg->nailed)
+  if (seg->gc.nailed)
     amc_open(amc, seg);
   base = amc_find(amc, seg, addr);
   ref = base + header;
@@ -508,12 +511,12 @@ static bool amc_promote_large(amc_pool_t *amc, amc_seg_t *seg,
   char *base = seg->gc.seg.base;
   size_t size = (size_t)(seg->gc.filled - base);
 
-  if (!seg->large || amc->pool.heap->trace.move_all || seg->nailed ||
+  if (!seg->large || amc->pool.heap->trace.move_all || seg->gc.nailed ||
       amc_next(amc, base) != seg->gc.filled)
     return false;
   amc->pool.heap->trace.survived += size;
   seg->gc.gen->survived += (double)size;
-  amc_close(seg);
+  seg->gc.open = false;
   tdo_gcseg_clear_white(&seg->gc);
   tdo_gcseg_promote(&seg->gc, gen);
   gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
@@ -565,7 +568,7 @@ static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan,
     scan->ss._seen |= gc->gen->bit;
     return MPS_RES_OK;
   }
-  if (TDO_UNLIKELY(seg->nailed))
+  if (TDO_UNLIKELY(seg->gc.nailed))
     return amc_fix_nailed(amc, scan, seg, ref_io);
   moved = fmt->isfwd(*ref_io);
   if (moved != NULL) {
@@ -667,7 +670,7 @@ static void amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
     if (amc->to[i].seg == seg)
       amc->to[i].seg = NULL;
   gc->filled = tdo_gcseg_filled(gc);
-  TDO_CHECK(!seg->nailed && !seg->kept && seg->pins == NULL);
+  TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
 }
 
 static void amc_pause(tdo_pool_t *pool) {
@@ -696,10 +699,10 @@ static bool amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc,
 
   if (base >= gc->filled)
     return true;
-  if (seg->nailed)
+  if (seg->gc.nailed)
     amc_open(amc, seg);
   moved = pool->format->isfwd(*ref_io);
-  alive = moved != NULL || (seg->nailed && amc_stays(amc, seg, base));
+  alive = moved != NULL || (seg->gc.nailed && amc_stays(amc, seg, base));
   if (moved != NULL)
     *ref_io = moved;
   return alive;
@@ -745,7 +748,7 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   seg->gc.filled = seg->scanned = dead;
   amc->pool.heap->trace.survived += (size_t)(dead - first);
   amc_free_tables(seg);
-  seg->nailed = seg->kept = false;
+  seg->gc.nailed = seg->kept = false;
   end = sp->base +
         tdo_round_up((size_t)(dead - sp->base), (size_t)1 << sp->grain_shift);
   if (end < seg->gc.seg.limit)
@@ -760,7 +763,7 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
 static void amc_reclaim_buffered(amc_pool_t *amc, amc_seg_t *seg) {
   char *first = seg->gc.filled;
 
-  if (seg->nailed) { /* pinned objects before the buffer: just pad */
+  if (seg->gc.nailed) { /* pinned objects before the buffer: just pad */
     char *p = seg->gc.seg.base, *next;
     for (; p < first; p = next) {
       next = amc_next(amc, p);
@@ -771,7 +774,7 @@ static void amc_reclaim_buffered(amc_pool_t *amc, amc_seg_t *seg) {
     amc_cut_front(amc, seg, first);
   }
   amc_free_tables(seg);
-  seg->nailed = seg->kept = false;
+  seg->gc.nailed = seg->kept = false;
   tdo_gcseg_clear_white(&seg->gc);
 }
 
@@ -781,7 +784,7 @@ static void amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
 
   if (gc->ap != NULL) {
     amc_reclaim_buffered(amc, seg);
-  } else if (seg->nailed) {
+  } else if (seg->gc.nailed) {
     amc_open(amc, seg);
     amc_reclaim_nailed(amc, seg);
   } else {

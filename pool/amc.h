@@ -10,8 +10,7 @@
 
 typedef struct amc_seg {
   tdo_gcseg_t gc;    /* first */
-  bool nailed;       /* white, and something in it stays */
-  bool kept;         /* ... everything that has not moved */
+  bool kept;         /* nailed, and everything stays that has not moved */
   bool large;        /* one object of its own extent */
   tdo_ring_t open_ring; /* in pool->open, while nailed and exposed */
   char *scanned;     /* .scanned */

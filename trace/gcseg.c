@@ -159,6 +159,40 @@ void tdo_gcseg_clear_white(tdo_gcseg_t *seg) {
   tdo_ring_append(&seg->gen->segs, &seg->gen_ring);
 }
 
+/* May SEG be opened together with a white neighbour? */
+static bool gcseg_opens(const tdo_gcseg_t *seg) {
+  return seg != NULL && seg->white && !seg->leaf && !seg->nailed &&
+         !seg->open;
+}
+
+void tdo_gcseg_open_white(tdo_gcseg_t *seg) {
+  tdo_heap_t *heap = seg->pool->heap;
+  tdo_space_t *sp = &heap->space;
+  size_t zone = (size_t)1 << sp->zone_shift;
+  char *base = seg->seg.base, *limit = seg->seg.limit;
+  char *low = sp->base + tdo_round_down((size_t)(base - sp->base), zone);
+  char *high = sp->base + tdo_round_up((size_t)(limit - sp->base), zone);
+  tdo_gcseg_t *next;
+
+  seg->open = true;
+  if (seg->leaf || !heap->shielded)
+    return;
+  while (base > low && gcseg_opens(next = tdo_gcseg_of(sp, base - 1))) {
+    next->open = true;
+    base = next->seg.base;
+  }
+  while (limit < high && gcseg_opens(next = tdo_gcseg_of(sp, limit))) {
+    next->open = true;
+    limit = next->seg.limit;
+  }
+  tdo_shield_expose(&heap->shield, tdo_heap_page(heap, base),
+                    tdo_heap_page(heap, limit));
+  tdo_shield_lower(&heap->shield, tdo_heap_page(heap, base),
+                   tdo_heap_page(heap, limit), TDO_BAR_WRITE);
+  tdo_shield_cover(&heap->shield, tdo_heap_page(heap, base),
+                   tdo_heap_page(heap, limit));
+}
+
 void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
                     unsigned seen) {
   uint8_t *summary = seg->pool->heap->summary;

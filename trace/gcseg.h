@@ -40,7 +40,8 @@ struct tdo_gcseg {
   bool leaf;            /* never scanned, never protected */
   bool white, grey;
   bool barred;          /* read bar raised on the whole segment */
-  bool open;            /* white, and exposed to write forwarding markers */
+  bool open;            /* white, and open for forwarding markers */
+  bool nailed;          /* white, and something in it stays in place */
   size_t offered;       /* number of the collection that last offered it */
   size_t descriptor;    /* bytes of the class's descriptor */
 };
@@ -68,6 +69,11 @@ void tdo_gcseg_clear_white(tdo_gcseg_t *seg);
 /* The collector's access to whole pages around [BASE, LIMIT). */
 void tdo_gcseg_expose(tdo_gcseg_t *seg, char *base, char *limit);
 void tdo_gcseg_cover(tdo_gcseg_t *seg, char *base, char *limit);
+
+/* Open white SEG, which is not nailed, for good, and with it the white
+   segments around it in its zone that nothing nailed: one call for all. Sets
+   `open` in each. */
+void tdo_gcseg_open_white(tdo_gcseg_t *seg);
 
 /* Note in the summary that references in [BASE, LIMIT) lead to SEEN. */
 void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
