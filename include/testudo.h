@@ -64,7 +64,7 @@ typedef struct tdo_statistics_s {
   /* Mappings that protection makes in the window, now and at most. */
   size_t mappings, mappings_most;
   /* Collections, those of everything, and the time in them. */
-  size_t collections, full_collections;
+  size_t collections, full_collections, pauses;
   double collect_seconds, longest_pause;
   /* System calls by the library in the whole process, each attempt counted:
      equal to the kernel's own count. */

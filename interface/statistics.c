@@ -54,7 +54,8 @@ void tdo_statistics(mps_arena_t arena, tdo_statistics_s *s) {
   }
   s->collections = arena->stats.collections;
   s->full_collections = arena->stats.full_collections;
-  s->collect_seconds = (double)arena->stats.collect_ns / 1e9;
+  s->collect_seconds = (double)arena->stats.paused_ns / 1e9;
+  s->pauses = arena->stats.pauses;
   s->longest_pause = (double)arena->stats.pause_longest_ns / 1e9;
   s->map_calls = atomic_load(&c->map);
   s->unmap_calls = atomic_load(&c->unmap);
@@ -75,8 +76,8 @@ static void statistics_print(mps_arena_t arena, FILE *f) {
           "  bars         %zu lost, %zu declined\n"
           "  flushes      %zu session end, %zu queue full, %zu stop\n"
           "  mappings     %zu now, %zu at most\n"
-          "  collections  %zu, of everything %zu, %.3f s, "
-          "longest pause %.6f s\n"
+          "  collections  %zu, of everything %zu\n"
+          "  pauses       %zu, in all %.3f s, longest %.6f s\n"
           "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise "
           "(whole process)\n",
           tdo_shield_mode_name((tdo_shield_mode_t)s.mode), s.raises, s.lowers,
@@ -84,7 +85,7 @@ static void statistics_print(mps_arena_t arena, FILE *f) {
           s.protect_pages, s.protect_changed, s.hits_read, s.hits_write,
           s.hits_stale, s.bars_lost, s.bars_declined, s.flushes_leave,
           s.flushes_full, s.flushes_stop, s.mappings, s.mappings_most,
-          s.collections, s.full_collections, s.collect_seconds,
+          s.collections, s.full_collections, s.pauses, s.collect_seconds,
           s.longest_pause, s.map_calls, s.unmap_calls,
           s.protect_calls_process, s.advise_calls);
 }

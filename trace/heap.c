@@ -67,18 +67,39 @@ void tdo_heap_enter(tdo_heap_t *heap) {
   TDO_CHECK(heap->sig == TDO_HEAP_SIG);
 }
 
+void tdo_heap_note_work(tdo_heap_t *heap) {
+  if (heap->session_ns == 0)
+    heap->session_ns = tdo_clock_ns();
+}
+
+static void heap_count_pause(tdo_heap_t *heap) {
+  uint64_t ns = tdo_clock_ns() - heap->session_ns;
+  unsigned bucket = 63 - (unsigned)__builtin_clzl(ns | 1);
+
+  heap->session_ns = 0;
+  ++heap->stats.pauses;
+  heap->stats.paused_ns += ns;
+  if (ns > heap->stats.pause_longest_ns)
+    heap->stats.pause_longest_ns = ns;
+  ++heap->stats.pause_log2[bucket < 40 ? bucket : 39];
+}
+
 void tdo_heap_leave(tdo_heap_t *heap) {
   heap->context = NULL;
   if (heap->shielded) {
-    tdo_shield_leave(&heap->shield);
-    /* A read bar that was refused: no grey page may stay open. */
+    tdo_shield_flush(&heap->shield);
+    /* A read bar that was refused: no grey page may stay open. The other
+       threads are not let go before. */
     while (heap->bars_lost) {
       heap->bars_lost = false;
       tdo_threads_stop(heap);
       tdo_trace_finish(heap);
-      tdo_shield_leave(&heap->shield);
+      tdo_shield_flush(&heap->shield);
     }
+    tdo_shield_leave(&heap->shield);
   }
+  if (heap->session_ns != 0)
+    heap_count_pause(heap);
   tdo_threads_go(heap);
   tdo_lock_release(&heap->lock);
 }

@@ -20,9 +20,10 @@ typedef enum tdo_clamp { TDO_UNCLAMPED, TDO_CLAMPED, TDO_PARKED } tdo_clamp_t;
 
 typedef struct tdo_heap_stats {
   size_t collections, full_collections;
-  uint64_t collect_ns, pause_longest_ns;
-  size_t pauses;
-  uint64_t stopped_ns;
+  uint64_t pause_longest_ns;
+  size_t pauses;         /* sessions in which the collector worked */
+  uint64_t paused_ns;    /* and the time in them */
+  size_t pause_log2[40]; /* pauses of [2^i, 2^(i+1)) ns */
 } tdo_heap_stats_t;
 
 /* What creation may set. */
@@ -60,6 +61,8 @@ struct mps_arena_s {
   tdo_stop_thread_t **stopped; /* threads stopped in this session */
   size_t stopped_count, stopped_max, thread_count;
   bool is_stopped;
+  uint64_t session_ns;   /* when the collector began work in this session; 0:
+                            it did not */
   tdo_ld_history_t ld;
   tdo_messages_t messages;
   tdo_finals_t finals;
@@ -89,6 +92,9 @@ mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
                           const tdo_heap_options_t *options);
 void tdo_heap_destroy(tdo_heap_t *heap);
 bool tdo_heap_check(const tdo_heap_t *heap);
+
+/* The collector is about to work: the session counts as a pause. */
+void tdo_heap_note_work(tdo_heap_t *heap);
 
 /* Run VISIT for every arena of the process. */
 void tdo_heap_each(void (*visit)(tdo_heap_t *heap));

@@ -172,6 +172,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   tdo_trace_t *trace = &heap->trace;
 
   TDO_CHECK(trace->state == TDO_TRACE_IDLE); /* .one */
+  tdo_heap_note_work(heap);
   if (heap->check_heap)
     tdo_heap_sanity(heap, "before a collection");
   trace->messages = tdo_messages_secure(heap);
@@ -252,6 +253,7 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
   if (!seg->grey)
     return;
+  tdo_heap_note_work(heap);
   /* Weak references scanned before their time keep what they refer to. */
   trace_scan_seg(heap, seg,
                  seg->rank == TDO_RANK_WEAK ? TDO_RANK_EXACT : seg->rank);
@@ -316,7 +318,6 @@ static void trace_end(mps_arena_t heap) {
   trace_post_end(heap);
   ++heap->stats.collections;
   heap->stats.full_collections += trace->full;
-  heap->stats.collect_ns += tdo_clock_ns() - trace->started;
   tdo_policy_collected(heap);
   if (heap->check_heap)
     tdo_heap_sanity(heap, "after a collection");
@@ -329,6 +330,7 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
 
   if (trace->state == TDO_TRACE_IDLE)
     return true;
+  tdo_heap_note_work(heap);
   while (trace->state == TDO_TRACE_FLIPPED) {
     if (!trace_drain(heap, limit, deadline)) {
       trace_pause_pools(heap);
