@@ -59,7 +59,7 @@ START_TEST(defaults) {
   ck_assert_str_eq(said, "");
   ck_assert_str_eq(tdo_settings_shields[settings.shield], "deferred");
   ck_assert(!settings.shield_given);
-  ck_assert_uint_eq(settings.queue, 256);
+  ck_assert_uint_eq(settings.queue, 1024);
   ck_assert_uint_eq(settings.quantum, 256 * 1024);
   ck_assert_uint_eq(settings.defer_fresh, 2);
   ck_assert_uint_eq(settings.defer_hit, 8);
@@ -107,7 +107,7 @@ END_TEST
 
 START_TEST(refused) {
   REFUSES(shield, "TESTUDO_SHIELD", "fast", 2);
-  REFUSES(queue, "TESTUDO_QUEUE", "0", 256);
+  REFUSES(queue, "TESTUDO_QUEUE", "0", 1024);
   REFUSES(quantum, "TESTUDO_QUANTUM", "4x", 262144);
   REFUSES(defer_fresh, "TESTUDO_DEFER_FRESH", "-1", 2);
   REFUSES(defer_hit, "TESTUDO_DEFER_HIT", "99999999999999999999", 8);
@@ -122,7 +122,7 @@ START_TEST(refused) {
 END_TEST
 
 START_TEST(refused_too) {
-  REFUSES(queue, "TESTUDO_QUEUE", "12 ", 256);
+  REFUSES(queue, "TESTUDO_QUEUE", "12 ", 1024);
   REFUSES(quantum, "TESTUDO_QUANTUM", "0", 262144);
   REFUSES(budget, "TESTUDO_BUDGET", ".", 0.5);
   REFUSES(grain, "TESTUDO_GRAIN", "4Kb", 0);
