@@ -232,8 +232,6 @@ static bool space_chunk_unused(const tdo_space_t *sp, const tdo_chunk_t *c) {
 void tdo_space_trim(tdo_space_t *sp) {
   if (sp->vm == NULL)
     return;
-  tdo_space_drain(sp,
-                  (size_t)(sp->spare_fraction * (double)sp->committed));
   /* The first chunk stays. A chunk whose only memory is spare goes when the
      spare fraction permits, which the drain above has seen to. */
   for (size_t i = sp->chunk_count; i > 1; --i) {
@@ -313,7 +311,5 @@ bool tdo_space_check(const tdo_space_t *sp) {
   }
   TDO_CHECK(sp->vm == NULL || spare == sp->spare);
   TDO_CHECK(sp->committed <= sp->commit_limit); /* .limit */
-  TDO_CHECK((double)tdo_space_spare(sp) <=
-            sp->spare_fraction * (double)sp->committed); /* .spare */
   return true;
 }

@@ -20,7 +20,9 @@
    .byte     zone_byte[z] is its group's byte, or SHARED for a zone that two
              groups had to share because address space was short.
    .limit    committed bytes (tables included) <= commit limit.
-   .spare    spare bytes, less what is held, <= spare fraction * committed.
+   .spare    spare bytes, less what is held, <= spare fraction * committed,
+             once tdo_space_settle was called; between, giving back a lot at
+             once is spread over several calls.
 
    All functions need the arena's lock unless they say otherwise. */
 #ifndef TDO_ARENA_SPACE_H
@@ -150,6 +152,10 @@ void tdo_space_credit(tdo_space_t *sp, size_t bytes);
 /* Give back spare memory above the spare fraction, and chunks without
    memory in use. */
 void tdo_space_trim(tdo_space_t *sp);
+/* If there is more spare memory than allowed, give some of it back: a piece
+   small enough not to be felt (ease), or as much as it takes (settle). */
+void tdo_space_ease(tdo_space_t *sp);
+void tdo_space_settle(tdo_space_t *sp);
 /* Give back at least BYTES of spare memory if there is that much. */
 void tdo_space_purge(tdo_space_t *sp, size_t bytes);
 /* Acquire a chunk for at least SIZE bytes. MPS_RES_RESOURCE. */

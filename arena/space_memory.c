@@ -99,6 +99,34 @@ void tdo_space_drain(tdo_space_t *sp, size_t target) {
   }
 }
 
+#define EASE_BYTES ((size_t)16 << 20) /* a millisecond's worth of giving back */
+
+static bool memory_over(const tdo_space_t *sp) {
+  return sp->vm != NULL && (double)tdo_space_spare(sp) >
+                               sp->spare_fraction * (double)sp->committed;
+}
+
+void tdo_space_ease(tdo_space_t *sp) {
+  size_t spare, goal;
+
+  if (!memory_over(sp))
+    return;
+  /* Late, and in large pieces: go well below the limit. */
+  spare = tdo_space_spare(sp);
+  goal = (size_t)(0.5 * sp->spare_fraction * (double)sp->committed);
+  tdo_space_drain(sp, tdo_max(goal, spare - tdo_min(spare, EASE_BYTES)));
+}
+
+void tdo_space_settle(tdo_space_t *sp) {
+  while (memory_over(sp)) {
+    size_t before = sp->spare;
+    tdo_space_drain(
+        sp, (size_t)(sp->spare_fraction * (double)sp->committed));
+    if (sp->spare == before)
+      break;
+  }
+}
+
 void tdo_space_purge(tdo_space_t *sp, size_t bytes) {
   size_t at = space_zone_first(sp, sp->zone_limit);
   size_t goal = sp->spare - tdo_min(sp->spare, bytes);
@@ -190,18 +218,10 @@ void tdo_space_spare_set(tdo_space_t *sp, double fraction) {
     return;
   if (fraction <= 0.0)
     sp->held = 0;
-  while ((double)tdo_space_spare(sp) > fraction * (double)sp->committed) {
-    size_t before = sp->spare;
-    tdo_space_drain(sp, (size_t)(fraction * (double)sp->committed));
-    if (sp->spare == before)
-      break;
-  }
+  tdo_space_settle(sp);
 }
 
 void tdo_space_hold(tdo_space_t *sp, size_t bytes) {
   sp->held = sp->spare_fraction > 0.0 ? bytes : 0;
-  if (sp->vm != NULL && (double)tdo_space_spare(sp) >
-                            sp->spare_fraction * (double)sp->committed)
-    tdo_space_drain(sp, (size_t)(0.5 * sp->spare_fraction *
-                                 (double)sp->committed));
+  tdo_space_ease(sp);
 }

@@ -250,11 +250,7 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
       tdo_space_zone_list(sp, z);
     g = end;
   }
-  if (sp->vm != NULL && (double)tdo_space_spare(sp) >
-                            sp->spare_fraction * (double)sp->committed)
-    /* Late, and in large pieces: go well below the limit. */
-    tdo_space_drain(sp, (size_t)(0.5 * sp->spare_fraction *
-                                 (double)sp->committed));
+  tdo_space_ease(sp);
 }
 
 void tdo_space_share(tdo_space_t *sp, size_t first, size_t limit) {

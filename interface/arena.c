@@ -185,8 +185,12 @@ mps_res_t mps_arena_vm_growth(mps_arena_t arena, size_t desired,
   }
 
 PROPERTY(size_t, mps_arena_reserved, arena->space.reserved)
-PROPERTY(size_t, mps_arena_committed, arena->space.committed)
-PROPERTY(size_t, mps_arena_spare_committed, tdo_space_spare(&arena->space))
+/* What is seen keeps the invariants that giving back late may break for a
+   while. */
+PROPERTY(size_t, mps_arena_committed,
+         (tdo_space_settle(&arena->space), arena->space.committed))
+PROPERTY(size_t, mps_arena_spare_committed,
+         (tdo_space_settle(&arena->space), tdo_space_spare(&arena->space)))
 PROPERTY(size_t, mps_arena_commit_limit, arena->space.commit_limit)
 PROPERTY(double, mps_arena_spare, arena->space.spare_fraction)
 PROPERTY(size_t, mps_arena_spare_commit_limit,

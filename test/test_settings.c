@@ -62,8 +62,8 @@ START_TEST(defaults) {
   ck_assert_uint_eq(settings.queue, 1024);
   ck_assert_uint_eq(settings.quantum, 256 * 1024);
   ck_assert_uint_eq(settings.defer_fresh, 2);
-  ck_assert_uint_eq(settings.defer_hit, 8);
-  ck_assert(settings.budget == 0.5);
+  ck_assert_uint_eq(settings.defer_hit, 6);
+  ck_assert(settings.budget == 0.25);
   ck_assert_uint_eq(settings.grain, 0);
   ck_assert(!settings.grain_given && !settings.spare_given);
   ck_assert_uint_eq(settings.reserve, 0);
@@ -110,8 +110,8 @@ START_TEST(refused) {
   REFUSES(queue, "TESTUDO_QUEUE", "0", 1024);
   REFUSES(quantum, "TESTUDO_QUANTUM", "4x", 262144);
   REFUSES(defer_fresh, "TESTUDO_DEFER_FRESH", "-1", 2);
-  REFUSES(defer_hit, "TESTUDO_DEFER_HIT", "99999999999999999999", 8);
-  REFUSES(budget, "TESTUDO_BUDGET", "1,5", 0.5);
+  REFUSES(defer_hit, "TESTUDO_DEFER_HIT", "99999999999999999999", 6);
+  REFUSES(budget, "TESTUDO_BUDGET", "1,5", 0.25);
   REFUSES(grain, "TESTUDO_GRAIN", "5000", 0);
   REFUSES(spare, "TESTUDO_SPARE", "1.5", 0);
   REFUSES(reserve, "TESTUDO_RESERVE", "99999999999G", 0);
@@ -124,7 +124,7 @@ END_TEST
 START_TEST(refused_too) {
   REFUSES(queue, "TESTUDO_QUEUE", "12 ", 1024);
   REFUSES(quantum, "TESTUDO_QUANTUM", "0", 262144);
-  REFUSES(budget, "TESTUDO_BUDGET", ".", 0.5);
+  REFUSES(budget, "TESTUDO_BUDGET", ".", 0.25);
   REFUSES(grain, "TESTUDO_GRAIN", "4Kb", 0);
   REFUSES(reserve, "TESTUDO_RESERVE", "K", 0);
   REFUSES(shield, "TESTUDO_SHIELD", "naiv", 2);

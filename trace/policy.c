@@ -56,10 +56,10 @@ static bool policy_full_due(const tdo_heap_t *heap) {
              limit;
 }
 
-/* How a collection runs: minor ones to their end within the stop, full ones
-   in slices if barriers can keep the mutator out. */
+/* May a collection run in slices: if barriers can keep the mutator out. Most
+   minor ones end within their first slice. */
 static bool policy_incremental(const tdo_heap_t *heap) {
-  return heap->shielded && heap->trace.full &&
+  return heap->shielded &&
          heap->shield.settings.mode != TDO_SHIELD_OFF &&
          heap->pause_time < 1e6;
 }
@@ -117,6 +117,7 @@ static bool policy_stress(tdo_heap_t *heap) {
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
   if (heap->clamp != TDO_UNCLAMPED)
     return;
+  tdo_space_ease(&heap->space);
   if (tdo_trace_busy(&heap->trace)) {
     policy_advance(heap, bytes);
     if (heap->stress != 0)
@@ -224,6 +225,8 @@ void tdo_policy_collected(tdo_heap_t *heap) {
   if (hold > (double)heap->space.commit_limit / 4)
     hold = (double)heap->space.commit_limit / 4;
   tdo_space_hold(&heap->space, heap->explicit_collect ? 0 : (size_t)hold);
+  if (heap->explicit_collect)
+    tdo_space_settle(&heap->space);
   if (heap->trace.full)
     tdo_space_trim(&heap->space);
 }

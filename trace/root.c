@@ -48,7 +48,12 @@ static mps_res_t root_scan_thread(tdo_scan_t *scan, tdo_root_t *root) {
     if (res != MPS_RES_OK)
       return res;
   }
-  return root->area(&scan->ss, ctx.registers, ctx.registers + ctx.count,
+  res = root->area(&scan->ss, ctx.registers, ctx.registers + ctx.count,
+                   root->closure);
+  if (res != MPS_RES_OK || ctx.more_count == 0)
+    return res;
+  return root->area(&scan->ss, (void *)(uintptr_t)ctx.more,
+                    (void *)(uintptr_t)(ctx.more + ctx.more_count),
                     root->closure);
 }
 

@@ -60,7 +60,9 @@ mps_res_t mps_scan_area(mps_ss_t ss, void *base, void *limit,
       mps_word_t w = *(volatile mps_word_t *)p;
       if (MPS_FIX1(ss, w)) {
         mps_addr_t ref = (mps_addr_t)w;
-        mps_res_t res = MPS_FIX2(ss, &ref);
+        mps_res_t res;
+        tdo_scan_of(ss)->slot = (mps_addr_t *)(void *)p;
+        res = MPS_FIX2(ss, &ref);
         if (res != MPS_RES_OK)
           return res;
         if ((mps_word_t)ref != w)
@@ -84,7 +86,9 @@ static inline mps_res_t scan_tagged(mps_ss_t ss, mps_word_t *p,
       if ((any || tag == pattern || (zero && tag == 0)) &&
           MPS_FIX1(ss, w ^ tag)) {
         mps_addr_t ref = (mps_addr_t)(w ^ tag);
-        mps_res_t res = MPS_FIX2(ss, &ref);
+        mps_res_t res;
+        tdo_scan_of(ss)->slot = tag == 0 ? (mps_addr_t *)(void *)p : NULL;
+        res = MPS_FIX2(ss, &ref);
         if (res != MPS_RES_OK)
           return res;
         if (((mps_word_t)ref | tag) != w)

@@ -22,6 +22,9 @@ struct tdo_scan {
   mps_res_t (*fix)(tdo_scan_t *scan, mps_addr_t *ref_io);
   void *closure;  /* of `fix` */
   size_t bytes;   /* scanned so far */
+  /* Where the reference being fixed lies, if what `fix` gets is a copy and
+     the slot holds it as it is; for walks. */
+  mps_addr_t *slot;
 };
 
 static inline tdo_scan_t *tdo_scan_of(mps_ss_t ss) {

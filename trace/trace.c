@@ -300,15 +300,34 @@ static void trace_weak(mps_arena_t heap) {
   }
 }
 
-static void trace_reclaim_gen(mps_arena_t heap, tdo_gen_t *gen) {
-  (void)heap;
+#define RECLAIM_CLOCK 32 /* segments reclaimed between looks at the clock */
+
+/* Reclaim the condemned segments of GEN; false if the time is up first. */
+static bool trace_reclaim_gen(tdo_gen_t *gen, uint64_t deadline) {
+  unsigned count = 0;
+
   if (!gen->condemned)
-    return;
-  TDO_RING_FOR(node, &gen->white) {
-    tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
+    return true;
+  while (!tdo_ring_empty(&gen->white)) {
+    tdo_gcseg_t *seg =
+        TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, gen->white.next);
     seg->pool->klass->reclaim(seg->pool, seg);
+    if (deadline != 0 && ++count % RECLAIM_CLOCK == 0 &&
+        tdo_clock_ns() >= deadline)
+      return false;
   }
   tdo_gen_pardon(gen);
+  return true;
+}
+
+static bool trace_reclaim(mps_arena_t heap, uint64_t deadline) {
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    for (size_t i = 0; i < chain->count; ++i)
+      if (!trace_reclaim_gen(&chain->gens[i], deadline))
+        return false;
+  }
+  return trace_reclaim_gen(&heap->top, deadline);
 }
 
 static void trace_end(mps_arena_t heap) {
@@ -348,7 +367,8 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
       trace->state = TDO_TRACE_RECLAIM;
   }
   trace_pause_pools(heap);
-  trace_each_gen(heap, trace_reclaim_gen);
+  if (!trace_reclaim(heap, deadline))
+    return false;
   trace_end(heap);
   return true;
 }
