@@ -1,6 +1,10 @@
 # Testudo: tests of sources, archives, tools and whole programs.
 # SPDX-License-Identifier: BSD-2-Clause
 
+if(TESTUDO_SANITIZE MATCHES "thread")
+  return()
+endif()
+
 # testudo_python_test(NAME ARGUMENTS...): runs test/NAME.py.
 function(testudo_python_test name)
   testudo_add_test(${name} "${Python3_EXECUTABLE}"
