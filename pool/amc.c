@@ -374,11 +374,19 @@ static void amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
   amc_grey(amc, seg);
 }
 
+/* Does the ambiguous reference ADDR, into the object at BASE, keep it? */
+static bool amc_pins(const amc_pool_t *amc, const char *base,
+                     const char *addr) {
+  size_t ref = (size_t)base + amc->pool.format->header;
+
+  return amc->interior || tdo_round_down((size_t)addr, amc->pool.align) ==
+                              tdo_round_down(ref, amc->pool.align);
+}
+
 /* An ambiguous reference: pin what it points into, if anything. */
 static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
                                amc_seg_t *seg, char *addr) {
-  size_t header = amc->pool.format->header;
-  char *base, *ref;
+  char *base;
 
   scan->ss._seen |= seg->gc.gen->bit;
   if (addr >= seg->gc.filled || (seg->kept && seg->pins == NULL))
@@ -386,11 +394,8 @@ static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
   if (seg->gc.nailed)
     amc_open(amc, seg);
   base = amc_find(amc, seg, addr);
-  ref = base + header;
-  if ((amc->interior ||
-       tdo_round_down((size_t)addr, amc->pool.align) ==
-           tdo_round_down((size_t)ref, amc->pool.align)) &&
-      amc->pool.format->isfwd(ref) == NULL)
+  if (amc_pins(amc, base, addr) &&
+      amc->pool.format->isfwd(base + amc->pool.format->header) == NULL)
     amc_pin(amc, seg, base);
   return MPS_RES_OK;
 }
@@ -441,6 +446,8 @@ static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
     tdo_heap_t *heap = amc->pool.heap;
     memset(heap->summary + tdo_heap_page(heap, seg->gc.seg.base), 0,
            tdo_seg_size(&seg->gc.seg) >> heap->page_shift);
+    if (to->gen->chain == NULL)
+      tdo_gcseg_trust(&seg->gc);
   }
   seg->large = size >= amc->large;
   to->gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
@@ -829,7 +836,24 @@ static mps_res_t amc_addr_object(mps_addr_t *ref_o, tdo_pool_t *pool,
   return res;
 }
 
-#define AMC_METHODS                                                             .sig = TDO_POOL_CLASS_SIG, .size = sizeof(amc_pool_t), .automatic = true,     .moving = true, .varargs = amc_varargs, .init = amc_init,                     .finish = amc_finish, .ap_init = amc_ap_init, .fill = amc_fill,               .empty = amc_empty, .ramp = amc_ramp, .whiten = amc_whiten,                   .fix = amc_fix, .alive = amc_alive, .pause = amc_pause,                       .reclaim = amc_reclaim, .walk = amc_walk, .addr_object = amc_addr_object
+static mps_addr_t amc_pinned(tdo_pool_t *pool, tdo_gcseg_t *gc,
+                             mps_addr_t addr) {
+  mps_addr_t ref = NULL;
+
+  if (amc_addr_object(&ref, pool, gc, addr) != MPS_RES_OK ||
+      !amc_pins(amc_of(pool), (char *)ref - pool->format->header, addr))
+    return NULL;
+  return ref;
+}
+
+#define AMC_METHODS                                                           \
+  .sig = TDO_POOL_CLASS_SIG, .size = sizeof(amc_pool_t),                      \
+  .automatic = true, .moving = true, .varargs = amc_varargs,                  \
+  .init = amc_init, .finish = amc_finish, .ap_init = amc_ap_init,             \
+  .fill = amc_fill, .empty = amc_empty, .ramp = amc_ramp,                     \
+  .whiten = amc_whiten, .pinned = amc_pinned, .fix = amc_fix,                 \
+  .alive = amc_alive, .pause = amc_pause, .reclaim = amc_reclaim,             \
+  .walk = amc_walk, .addr_object = amc_addr_object
 
 static const tdo_pool_class_t amc_class = {
     AMC_METHODS,

@@ -1,5 +1,6 @@
 /* Testudo: the shield: its life, the requests made of it, its sessions.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
 #include "shield/internal.h"
 
 static size_t shield_table_pages(size_t pages) {
@@ -324,6 +325,12 @@ size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
   }
   *barred_o = granted;
   return n;
+}
+
+void tdo_shield_trust(tdo_shield_t *sh, size_t first, size_t limit) {
+  shield_check_range(sh, first, limit);
+  memset(sh->calm + first,
+         (int)tdo_min(sh->settings.defer_fresh, UINT8_MAX), limit - first);
 }
 
 tdo_bar_t tdo_shield_bars(const tdo_shield_t *sh, size_t page) {

@@ -171,6 +171,10 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);
 size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
                         bool *barred_o);
 
+/* What these adopted, fresh pages hold has proved calm elsewhere (it survived
+   several collections): the next offer in deferred mode grants. */
+void tdo_shield_trust(tdo_shield_t *sh, size_t first, size_t limit);
+
 /* What is barred at PAGE now (bars that a flush has not put up yet
    included). */
 tdo_bar_t tdo_shield_bars(const tdo_shield_t *sh, size_t page);

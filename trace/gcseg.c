@@ -223,6 +223,16 @@ void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit) {
   }
 }
 
+void tdo_gcseg_trust(tdo_gcseg_t *seg) {
+  tdo_heap_t *heap = seg->pool->heap;
+  size_t p, q;
+
+  if (seg->leaf || !heap->shielded)
+    return;
+  gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
+  tdo_shield_trust(&heap->shield, p, q);
+}
+
 void tdo_gcseg_dirty(tdo_gcseg_t *seg, char *base, char *limit) {
   tdo_heap_t *heap = seg->pool->heap;
   size_t p, q;

@@ -82,6 +82,9 @@ void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
    mutator was held off: ask for the write bar. Where it is not granted the
    pages are dirty. */
 void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit);
+/* SEG, new and empty, is for what survived into the top generation: its pages
+   earn their write bars at once. */
+void tdo_gcseg_trust(tdo_gcseg_t *seg);
 /* The mutator may write [BASE, LIMIT) from now on: dirty and open. */
 void tdo_gcseg_dirty(tdo_gcseg_t *seg, char *base, char *limit);
 

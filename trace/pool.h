@@ -84,6 +84,9 @@ struct mps_pool_class_s {
   /* Is the object with client pointer REF in white SEG known to survive? If
      so and it moved, *REF_IO is updated. */
   bool (*alive)(tdo_pool_t *pool, tdo_gcseg_t *seg, mps_addr_t *ref_io);
+  /* Client pointer of the object in SEG that the ambiguous reference ADDR
+     would keep and keep in place; null if none. Null method: ADDR. */
+  mps_addr_t (*pinned)(tdo_pool_t *pool, tdo_gcseg_t *seg, mps_addr_t addr);
   /* Scan all grey objects of SEG; it is exposed; it is black afterwards
      (method must leave no grey object and may be called again later). */
   mps_res_t (*scan)(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *seg);
