@@ -1,38 +1,40 @@
 # Testudo: tests of sources, archives, tools and whole programs.
 # SPDX-License-Identifier: BSD-2-Clause
 
-if(TESTUDO_SANITIZE MATCHES "thread")
-  return()
-endif()
-
 # testudo_python_test(NAME ARGUMENTS...): runs test/NAME.py.
 function(testudo_python_test name)
   testudo_add_test(${name} "${Python3_EXECUTABLE}"
     "${CMAKE_CURRENT_SOURCE_DIR}/${name}.py" ${ARGN})
 endfunction()
 
+# Whole programs that say something under a sanitizer, too.
+if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
+  testudo_python_test(test_scheme $<TARGET_FILE:testudo_scheme>)
+  set_tests_properties(test_scheme PROPERTIES LABELS long)
+endif()
+
+# The rest does not, or counts what a sanitizer adds to.
+if(TESTUDO_SANITIZE OR TESTUDO_COVERAGE)
+  return()
+endif()
+
 testudo_python_test(test_floors)
-
-if(NOT TESTUDO_SANITIZE)
-  add_executable(counts_client counts_client.c)
-  target_link_libraries(counts_client PRIVATE testudo_flags testudo_static)
-  testudo_python_test(test_counts $<TARGET_FILE:counts_client>)
-endif()
-
-# Sanitizers and coverage add names of their own.
-if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
-  testudo_python_test(test_symbols "${CMAKE_C_COMPILER}"
-    $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
-endif()
-if(NOT TESTUDO_SANITIZE)
-  testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
-  testudo_python_test(test_demo)
-endif()
-if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
-  testudo_python_test(test_install "${CMAKE_C_COMPILER}"
-    "${PROJECT_BINARY_DIR}")
-endif()
+testudo_python_test(test_symbols "${CMAKE_C_COMPILER}"
+  $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
 testudo_python_test(test_headers "${CMAKE_C_COMPILER}")
+testudo_python_test(test_install "${CMAKE_C_COMPILER}"
+  "${PROJECT_BINARY_DIR}")
+testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
+testudo_python_test(test_demo)
+
+add_executable(counts_client counts_client.c)
+target_link_libraries(counts_client PRIVATE testudo_flags testudo_static)
+testudo_python_test(test_counts $<TARGET_FILE:counts_client>)
+
+if(TARGET testudo_scheme)
+  testudo_python_test(test_leaf $<TARGET_FILE:testudo_scheme>)
+  set_tests_properties(test_leaf PROPERTIES LABELS long)
+endif()
 
 # All sources compile as one unit, too.
 get_target_property(unity_sources testudo_objects SOURCES)
@@ -45,12 +47,3 @@ target_include_directories(testudo_unity PRIVATE "${PROJECT_SOURCE_DIR}"
 target_link_libraries(testudo_unity PRIVATE testudo_flags Threads::Threads)
 testudo_add_test(test_unity "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}"
   --target testudo_unity)
-
-if(TARGET testudo_scheme)
-  testudo_python_test(test_scheme $<TARGET_FILE:testudo_scheme>)
-  set_tests_properties(test_scheme PROPERTIES LABELS long)
-  if(NOT TESTUDO_SANITIZE AND NOT TESTUDO_COVERAGE)
-    testudo_python_test(test_leaf $<TARGET_FILE:testudo_scheme>)
-    set_tests_properties(test_leaf PROPERTIES LABELS long)
-  endif()
-endif()
