@@ -24,6 +24,11 @@
 #define TDO_LIKELY(e)   __builtin_expect(!!(e), 1)
 #define TDO_UNLIKELY(e) __builtin_expect(!!(e), 0)
 
+/* For functions that read stacks and other threads' words on purpose, which
+   the sanitizers rightly forbid everybody else. */
+#define TDO_NO_SANITIZE                                                       \
+  __attribute__((no_sanitize("address"), no_sanitize("thread")))
+
 typedef uintptr_t tdo_word_t;
 typedef uint32_t tdo_sig_t; /* readable constant, set last, cleared first */
 

@@ -175,8 +175,8 @@ static mps_res_t amc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   amc_seg_t *seg;
   mps_res_t res;
 
-  if (size >= amc->large)
-    want = size;
+  if (size >= amc->large || pool->heap->stress != 0)
+    want = size; /* under stress, to have many chances to collect */
   res = amc_new_seg(&seg, amc, gen, want);
   if (res != MPS_RES_OK && want > size)
     res = amc_new_seg(&seg, amc, gen, size);

@@ -50,7 +50,7 @@ void tdo_scan_ambiguous(tdo_scan_t *scan, void *base, void *limit) {
 }
 
 /* The area scanners. Words are read once: a root may change at any time. */
-mps_res_t mps_scan_area(mps_ss_t ss, void *base, void *limit,
+TDO_NO_SANITIZE mps_res_t mps_scan_area(mps_ss_t ss, void *base, void *limit,
                         void *closure) {
   mps_word_t *p = base, *end = limit;
 
@@ -76,7 +76,7 @@ mps_res_t mps_scan_area(mps_ss_t ss, void *base, void *limit,
 
 /* Fix the words of [P, END) whose MASK bits are PATTERN (or zero, if ZERO);
    with ANY, all words. The tag is taken off for fixing and put back. */
-static inline mps_res_t scan_tagged(mps_ss_t ss, mps_word_t *p,
+TDO_NO_SANITIZE static inline mps_res_t scan_tagged(mps_ss_t ss, mps_word_t *p,
                                     mps_word_t *end, mps_word_t mask,
                                     mps_word_t pattern, bool zero, bool any) {
   MPS_SCAN_BEGIN(ss) {
@@ -100,21 +100,21 @@ static inline mps_res_t scan_tagged(mps_ss_t ss, mps_word_t *p,
   return MPS_RES_OK;
 }
 
-mps_res_t mps_scan_area_masked(mps_ss_t ss, void *base, void *limit,
+TDO_NO_SANITIZE mps_res_t mps_scan_area_masked(mps_ss_t ss, void *base, void *limit,
                                void *closure) {
   const mps_scan_tag_s *t = closure;
 
   return scan_tagged(ss, base, limit, t->mask, 0, false, true);
 }
 
-mps_res_t mps_scan_area_tagged(mps_ss_t ss, void *base, void *limit,
+TDO_NO_SANITIZE mps_res_t mps_scan_area_tagged(mps_ss_t ss, void *base, void *limit,
                                void *closure) {
   const mps_scan_tag_s *t = closure;
 
   return scan_tagged(ss, base, limit, t->mask, t->pattern, false, false);
 }
 
-mps_res_t mps_scan_area_tagged_or_zero(mps_ss_t ss, void *base, void *limit,
+TDO_NO_SANITIZE mps_res_t mps_scan_area_tagged_or_zero(mps_ss_t ss, void *base, void *limit,
                                        void *closure) {
   const mps_scan_tag_s *t = closure;
 

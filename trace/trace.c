@@ -39,6 +39,7 @@ static void trace_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
   heap->trace.condemned += (size_t)gen->size;
   TDO_RING_FOR(node, &gen->segs) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
+    heap->trace.moves |= seg->pool->klass->moving;
     seg->pool->klass->whiten(seg->pool, seg);
     if (!seg->leaf)
       memset(heap->summary + tdo_heap_page(heap, seg->seg.base), 0,
@@ -105,23 +106,8 @@ static void trace_scan_rooted(mps_arena_t heap, mps_rank_t rank) {
   }
 }
 
-/* True if an object of a moving pool is condemned. */
-static bool trace_moves(mps_arena_t heap) {
-  TDO_RING_FOR(node, &heap->pools) {
-    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
-    if (!pool->klass->moving)
-      continue;
-    TDO_RING_FOR(seg_node, &pool->segs) {
-      tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, seg_node);
-      if (((tdo_gcseg_t *)(void *)seg)->white)
-        return true;
-    }
-  }
-  return false;
-}
-
 static void trace_flip(mps_arena_t heap) {
-  if (trace_moves(heap))
+  if (heap->trace.moves)
     trace_age(heap);
   /* Everything that can be pinned is pinned before anything moves. */
   trace_scan_roots(heap, TDO_RANK_AMBIG);
@@ -184,7 +170,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   trace->emergency = heap->trace_emergency_next;
   heap->trace_emergency_next = false;
   trace->move_all = heap->explicit_collect;
-  trace->finalized = false;
+  trace->finalized = trace->moves = false;
   trace->bits = 0;
   trace->condemned = trace->survived = trace->left = trace->scanned = 0;
   trace->started = tdo_clock_ns();

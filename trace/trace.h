@@ -24,6 +24,7 @@ typedef struct tdo_trace {
   bool full;         /* every generation is condemned */
   bool emergency;    /* memory ran out: preserve in place */
   bool move_all;     /* large objects move too (explicit collection) */
+  bool moves;        /* objects of moving pools are condemned */
   bool messages;     /* secured: post a start and an end */
   bool finalized;    /* the finalization pass is over */
   unsigned bits;     /* of the condemned generations */
