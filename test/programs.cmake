@@ -21,7 +21,9 @@ endif()
 testudo_python_test(test_floors)
 testudo_python_test(test_symbols "${CMAKE_C_COMPILER}"
   $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
-testudo_python_test(test_headers "${CMAKE_C_COMPILER}")
+testudo_add_test(check_headers "${CMAKE_CURRENT_SOURCE_DIR}/check_headers.sh"
+  $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
+set_tests_properties(check_headers PROPERTIES LABELS long)
 testudo_python_test(test_install "${CMAKE_C_COMPILER}"
   "${PROJECT_BINARY_DIR}")
 testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
