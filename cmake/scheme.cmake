@@ -13,6 +13,12 @@ if(scheme_sources)
     OUTPUT_NAME testudo-scheme)
   target_include_directories(testudo_scheme PRIVATE
     "${PROJECT_SOURCE_DIR}/example/scheme")
+  # The prelude is part of the program; see prelude.c.
+  set(scheme_prelude "${PROJECT_SOURCE_DIR}/example/scheme/prelude.scm")
+  set_source_files_properties(
+    "${PROJECT_SOURCE_DIR}/example/scheme/prelude.c" PROPERTIES
+    OBJECT_DEPENDS "${scheme_prelude}"
+    COMPILE_DEFINITIONS "SCHEME_PRELUDE=\"${scheme_prelude}\"")
   target_link_libraries(testudo_scheme PRIVATE testudo_flags testudo_static
     PkgConfig::gmp PkgConfig::libedit m)
 endif()

@@ -1,0 +1,524 @@
+/* Testudo: forms that the Scheme interpreter rewrites in terms of others.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Names that a rewriting inserts are aliases of global names, so that local
+   variables of the program cannot capture them; a fresh alias also serves as
+   a variable that the program cannot name. */
+#include "ast.h"
+
+#include <stdlib.h>
+
+#define G(name)  global_id(name)
+#define LIST     syntax_list
+#define CADR(f)  CAR(CDR(f))
+#define CADDR(f) CAR(CDR(CDR(f)))
+#define CDDR(f)  CDR(CDR(f))
+
+static void need(val form, int min) {
+  if (list_length(form) < min)
+    raise_syntax("bad syntax", form);
+}
+
+static val quote(val v) {
+  return LIST(2, G("quote"), v);
+}
+
+static val begin(val forms) {
+  return syntax_cons(G("begin"), forms);
+}
+
+static val let_body(val forms) {
+  return syntax_cons(G("let"), syntax_cons(NIL, forms));
+}
+
+static val lambda(val params, val body) {
+  return syntax_cons(G("lambda"), syntax_cons(params, body));
+}
+
+static val fresh(const char *name) {
+  return make_alias(intern(name), NULL);
+}
+
+/* ---- binding */
+
+static val rewrite_let_star(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 3);
+  val bindings = CADR(form), body = CDDR(form);
+  syntax_length(bindings, form);
+  if (bindings == NIL || CDR(bindings) == NIL)
+    return syntax_cons(G("let"), syntax_cons(bindings, body));
+  val inner = syntax_cons(G("let*"), syntax_cons(CDR(bindings), body));
+  return LIST(3, G("let"), LIST(1, CAR(bindings)), inner);
+}
+
+static val rewrite_letrec(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 3);
+  syntax_length(CADR(form), form);
+  val body = LIST(1, let_body(CDDR(form)));
+  for (val l = list_reverse(CADR(form)); l != NIL; l = CDR(l)) {
+    need(CAR(l), 2);
+    body = syntax_cons(syntax_cons(G("define"), CAR(l)), body);
+  }
+  return let_body(body);
+}
+
+/* Formals with every variable replaced by a fresh one; *pairs_io collects
+   (variable . fresh). */
+static val fresh_formals(val formals, val *pairs_io) {
+  if (is_identifier(formals)) {
+    val t = fresh("t");
+    *pairs_io = cons(cons(formals, t), *pairs_io);
+    return t;
+  }
+  if (!is_pair(formals))
+    return NIL;
+  val first = fresh_formals(CAR(formals), pairs_io);
+  return syntax_cons(first, fresh_formals(CDR(formals), pairs_io));
+}
+
+static val call_with_values(val expr, val formals, val body) {
+  return LIST(3, G("call-with-values"), lambda(NIL, LIST(1, expr)),
+              lambda(formals, body));
+}
+
+static val rewrite_let_values(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 3);
+  val pairs = NIL, bindings = NIL, formals = NIL;
+  for (val l = CADR(form); is_pair(l); l = CDR(l)) {
+    need(CAR(l), 2);
+    formals = cons(fresh_formals(CAR(CAR(l)), &pairs), formals);
+  }
+  for (; pairs != NIL; pairs = CDR(pairs))
+    bindings =
+        syntax_cons(LIST(2, CAR(CAR(pairs)), CDR(CAR(pairs))), bindings);
+  val body = syntax_cons(G("let"), syntax_cons(bindings, CDDR(form)));
+  val clauses = list_reverse(CADR(form));
+  for (; clauses != NIL; clauses = CDR(clauses), formals = CDR(formals))
+    body = call_with_values(CADR(CAR(clauses)), CAR(formals), LIST(1, body));
+  return body;
+}
+
+static val rewrite_let_star_values(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 3);
+  val body = let_body(CDDR(form));
+  for (val l = list_reverse(CADR(form)); l != NIL; l = CDR(l)) {
+    need(CAR(l), 2);
+    body = call_with_values(CADR(CAR(l)), CAR(CAR(l)), LIST(1, body));
+  }
+  return body;
+}
+
+static val rewrite_define_values(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 3);
+  val pairs = NIL, sets = NIL, defines = NIL;
+  val formals = fresh_formals(CADR(form), &pairs);
+  for (val p = pairs; p != NIL; p = CDR(p)) {
+    sets = syntax_cons(LIST(3, G("set!"), CAR(CAR(p)), CDR(CAR(p))), sets);
+    defines = syntax_cons(LIST(3, G("define"), CAR(CAR(p)), FALSE), defines);
+  }
+  sets = syntax_cons(FALSE, sets);
+  val call = call_with_values(CADDR(form), formals, sets);
+  val all = LIST(1, LIST(3, G("define"), fresh("ignored"), call));
+  for (val l = list_reverse(defines); l != NIL; l = CDR(l))
+    all = syntax_cons(CAR(l), all);
+  return begin(all);
+}
+
+static val rewrite_parameterize(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 3);
+  val list = NIL;
+  syntax_length(CADR(form), form);
+  for (val l = list_reverse(CADR(form)); l != NIL; l = CDR(l)) {
+    need(CAR(l), 2);
+    val pair = LIST(3, G("cons"), CAR(CAR(l)), CADR(CAR(l)));
+    list = syntax_cons(pair, list);
+  }
+  return LIST(3, G("%parameterize"), syntax_cons(G("list"), list),
+              lambda(NIL, CDDR(form)));
+}
+
+/* ---- conditionals */
+
+static val rewrite_when(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 2);
+  return LIST(3, G("if"), CADR(form), begin(CDDR(form)));
+}
+
+static val rewrite_unless(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 2);
+  return LIST(3, G("if"), LIST(2, G("not"), CADR(form)), begin(CDDR(form)));
+}
+
+static val cond_clause(val clause, val rest, bool last, struct scope *sc) {
+  need(clause, 1);
+  val test = CAR(clause), body = CDR(clause);
+  if (is_keyword(test, sc, "else"))
+    return begin(body);
+  if (body == NIL)
+    return LIST(3, G("or"), test, rest);
+  if (is_keyword(CAR(body), sc, "=>")) {
+    need(body, 2);
+    val t = fresh("t");
+    return LIST(3, G("let"), LIST(1, LIST(2, t, test)),
+                LIST(4, G("if"), t, LIST(2, CADR(body), t), rest));
+  }
+  if (last)
+    return LIST(3, G("if"), test, begin(body));
+  return LIST(4, G("if"), test, begin(body), rest);
+}
+
+static val rewrite_cond(val form, struct scope *sc) {
+  val rest = UNSPEC;
+  bool last = true;
+  syntax_length(CDR(form), form);
+  for (val l = list_reverse(CDR(form)); l != NIL; l = CDR(l)) {
+    rest = cond_clause(CAR(l), rest, last, sc);
+    last = false;
+  }
+  return rest;
+}
+
+static val case_test(val data, val key) {
+  val test = FALSE;
+  for (val l = list_reverse(data); l != NIL; l = CDR(l)) {
+    val one = LIST(3, G("eqv?"), key, quote(CAR(l)));
+    test = test == FALSE ? one : LIST(3, G("or"), one, test);
+  }
+  return test;
+}
+
+static val case_body(val body, val key, struct scope *sc) {
+  if (is_pair(body) && is_keyword(CAR(body), sc, "=>")) {
+    need(body, 2);
+    return LIST(2, CADR(body), key);
+  }
+  return begin(body);
+}
+
+static val rewrite_case(val form, struct scope *sc) {
+  need(form, 2);
+  val key = fresh("key"), rest = UNSPEC;
+  for (val l = list_reverse(CDDR(form)); l != NIL; l = CDR(l)) {
+    need(CAR(l), 1);
+    val data = CAR(CAR(l)), body = case_body(CDR(CAR(l)), key, sc);
+    if (is_keyword(data, sc, "else"))
+      rest = body;
+    else
+      rest = LIST(4, G("if"), case_test(data, key), body, rest);
+  }
+  return LIST(3, G("let"), LIST(1, LIST(2, key, CADR(form))), rest);
+}
+
+static val rewrite_do(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 3);
+  val loop = fresh("do-loop"), inits = NIL, steps = NIL;
+  syntax_length(CADR(form), form);
+  for (val l = list_reverse(CADR(form)); l != NIL; l = CDR(l)) {
+    need(CAR(l), 2);
+    val var = CAR(CAR(l)), rest = CDDR(CAR(l));
+    inits = syntax_cons(LIST(2, var, CADR(CAR(l))), inits);
+    steps = syntax_cons(rest == NIL ? var : CAR(rest), steps);
+  }
+  val exit = CADDR(form), body = CDR(CDDR(form));
+  need(exit, 1);
+  val result = CDR(exit) == NIL ? UNSPEC : begin(CDR(exit));
+  val again = syntax_cons(loop, steps);
+  if (body != NIL)
+    again = LIST(3, G("begin"), begin(body), again);
+  return LIST(4, G("let"), loop, inits,
+              LIST(4, G("if"), CAR(exit), result, again));
+}
+
+/* ---- exceptions and promises */
+
+/* (guard (var clause ...) body ...) */
+static val rewrite_guard(val form, struct scope *sc) {
+  need(form, 3);
+  need(CADR(form), 1);
+  val var = CAR(CADR(form)), clauses = CDR(CADR(form));
+  val reraise = fresh("reraise");
+  bool has_else = false;
+  for (val l = clauses; is_pair(l); l = CDR(l))
+    has_else |= is_pair(CAR(l)) && is_keyword(CAR(CAR(l)), sc, "else");
+  if (!has_else) {
+    val list = LIST(1, LIST(2, G("else"), LIST(1, reraise)));
+    for (val l = list_reverse(clauses); l != NIL; l = CDR(l))
+      list = syntax_cons(CAR(l), list);
+    clauses = list;
+  }
+  return LIST(
+      3, G("%guard"), lambda(NIL, CDDR(form)),
+      lambda(LIST(2, var, reraise), LIST(1, syntax_cons(G("cond"), clauses))));
+}
+
+static val rewrite_delay(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 2);
+  val promise = LIST(3, G("%make-promise"), TRUE, CADR(form));
+  return LIST(3, G("%make-promise"), FALSE, lambda(NIL, LIST(1, promise)));
+}
+
+static val rewrite_delay_force(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 2);
+  return LIST(3, G("%make-promise"), FALSE, lambda(NIL, LIST(1, CADR(form))));
+}
+
+static val rewrite_cons_stream(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 3);
+  return LIST(3, G("cons"), CADR(form), LIST(2, G("delay"), CADDR(form)));
+}
+
+/* ---- quasiquote: depth counts nested quasiquotations */
+
+static val quasi(val t, int depth, struct scope *sc);
+
+static bool is_form(val t, struct scope *sc, const char *name) {
+  return is_pair(t) && is_keyword(CAR(t), sc, name) && is_pair(CDR(t)) &&
+         CDDR(t) == NIL;
+}
+
+static bool is_constant(val t, struct scope *sc) {
+  return !is_pair(t) ? !is_identifier(t) : is_form(t, sc, "quote");
+}
+
+static val quasi_cons(val head, val tail, struct scope *sc, val original) {
+  if (is_constant(head, sc) && is_constant(tail, sc))
+    return quote(original);
+  return LIST(3, G("cons"), head, tail);
+}
+
+static val quasi_nested(val t, int depth, struct scope *sc) {
+  val inner = quasi(CDR(t), depth, sc);
+  return quasi_cons(quote(CAR(t)), inner, sc, t);
+}
+
+static val quasi_pair(val t, int depth, struct scope *sc) {
+  if (is_form(t, sc, "unquote"))
+    return depth == 0 ? CADR(t) : quasi_nested(t, depth - 1, sc);
+  if (is_form(t, sc, "quasiquote"))
+    return quasi_nested(t, depth + 1, sc);
+  val head = CAR(t);
+  if (is_pair(head) && is_keyword(CAR(head), sc, "unquote-splicing") &&
+      depth == 0) {
+    need(head, 2);
+    val tail = quasi(CDR(t), depth, sc);
+    if (is_form(tail, sc, "quote") && CADR(tail) == NIL)
+      return CADR(head);
+    return LIST(3, G("append"), CADR(head), tail);
+  }
+  if (is_form(t, sc, "unquote-splicing"))
+    return quasi_nested(t, depth - 1, sc);
+  val first = quasi(head, depth, sc);
+  return quasi_cons(first, quasi(CDR(t), depth, sc), sc, t);
+}
+
+static val quasi(val t, int depth, struct scope *sc) {
+  check_c_depth();
+  if (is_pair(t))
+    return quasi_pair(t, depth, sc);
+  if (is_vector(t)) {
+    val list = NIL;
+    for (size_t i = VEC_LEN(t); i > 0; i--)
+      list = cons(VEC_REF(t, i - 1), list);
+    val q = quasi(list, depth, sc);
+    return is_form(q, sc, "quote") ? quote(t) : LIST(2, G("list->vector"), q);
+  }
+  return is_identifier(t) || t == NIL ? quote(t) : t;
+}
+
+static val rewrite_quasiquote(val form, struct scope *sc) {
+  need(form, 2);
+  return quasi(CADR(form), 0, sc);
+}
+
+/* ---- records */
+
+static int field_index(val fields, val name, val form) {
+  for (int i = 0; fields != NIL; fields = CDR(fields), i++) {
+    val field = is_pair(CAR(fields)) ? CAR(CAR(fields)) : CAR(fields);
+    if (field == name)
+      return i;
+  }
+  raise_syntax("no such field", form);
+}
+
+static val record_constructor(val type, val spec, val fields, val form) {
+  val args = NIL;
+  if (is_identifier(spec)) {
+    val all = NIL;
+    for (val l = list_reverse(fields); l != NIL; l = CDR(l))
+      all = syntax_cons(is_pair(CAR(l)) ? CAR(CAR(l)) : CAR(l), all);
+    spec = syntax_cons(spec, all);
+  }
+  for (val l = CDR(spec); is_pair(l); l = CDR(l))
+    field_index(fields, CAR(l), form);
+  for (val l = list_reverse(fields); l != NIL; l = CDR(l)) {
+    val name = is_pair(CAR(l)) ? CAR(CAR(l)) : CAR(l), arg = FALSE;
+    for (val p = CDR(spec); is_pair(p); p = CDR(p))
+      if (CAR(p) == name)
+        arg = name;
+    args = syntax_cons(arg, args);
+  }
+  val body = syntax_cons(G("%record"), syntax_cons(type, args));
+  return LIST(3, G("define"), spec, body);
+}
+
+/* (field accessor [modifier]): adds definitions to list. */
+static val record_field(val type, val field, int i, val list) {
+  if (!is_pair(field) || CDR(field) == NIL)
+    return list;
+  val r = fresh("record"), v = fresh("value");
+  val get = LIST(3, G("define"), LIST(2, CADR(field), r),
+                 LIST(4, G("%record-ref"), r, type, FIX(i)));
+  list = syntax_cons(get, list);
+  if (CDDR(field) == NIL)
+    return list;
+  val name = quote(CADDR(field));
+  val set = LIST(3, G("define"), LIST(3, CADDR(field), r, v),
+                 LIST(6, G("%record-set!"), r, type, FIX(i), v, name));
+  return syntax_cons(set, list);
+}
+
+static val rewrite_define_record_type(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 4);
+  val type = CADR(form), maker = CADDR(form);
+  val predicate = CAR(CDR(CDDR(form))), fields = CDR(CDR(CDDR(form)));
+  val name = is_pair(type) ? CAR(type) : type, list = NIL;
+  syntax_length(fields, form);
+  int i = 0;
+  for (val l = fields; l != NIL; l = CDR(l))
+    list = record_field(name, CAR(l), i++, list);
+  if (is_identifier(predicate)) {
+    val v = fresh("v");
+    list = syntax_cons(LIST(3, G("define"), LIST(2, predicate, v),
+                            LIST(3, G("%record?"), v, name)),
+                       list);
+  }
+  if (maker != FALSE && maker != TRUE)
+    list = syntax_cons(record_constructor(name, maker, fields, form), list);
+  val names = NIL;
+  for (val l = list_reverse(fields); l != NIL; l = CDR(l))
+    names = cons(is_pair(CAR(l)) ? CAR(CAR(l)) : CAR(l), names);
+  val rtd = LIST(3, G("%make-rtd"), quote(name), quote(names));
+  return begin(syntax_cons(LIST(3, G("define"), name, rtd), list));
+}
+
+/* ---- libraries and files */
+
+static bool feature_holds(val req, struct scope *sc) {
+  if (is_identifier(req)) {
+    val name = syntax_strip(req);
+    if (name == intern("else"))
+      return true;
+    for (val l = vm.root[R_FEATURES]; is_pair(l); l = CDR(l))
+      if (CAR(l) == name)
+        return true;
+    return false;
+  }
+  need(req, 1);
+  val head = syntax_strip(CAR(req));
+  if (head == intern("library"))
+    return is_pair(CDR(req)) && is_pair(CADR(req)) &&
+           syntax_strip(CAR(CADR(req))) == intern("scheme");
+  if (head == intern("not"))
+    return !feature_holds(CADR(req), sc);
+  bool all = head == intern("and");
+  for (val l = CDR(req); is_pair(l); l = CDR(l))
+    if (feature_holds(CAR(l), sc) != all)
+      return !all;
+  return all;
+}
+
+static val rewrite_cond_expand(val form, struct scope *sc) {
+  for (val l = CDR(form); is_pair(l); l = CDR(l)) {
+    need(CAR(l), 1);
+    if (feature_holds(CAR(CAR(l)), sc))
+      return begin(CDR(CAR(l)));
+  }
+  return begin(NIL);
+}
+
+static val rewrite_include(val form, struct scope *sc) {
+  (void)sc;
+  val list = NIL;
+  for (val l = CDR(form); is_pair(l); l = CDR(l)) {
+    if (!is_string(CAR(l)))
+      raise_syntax("bad include", form);
+    char *name = string_to_utf8(CAR(l), NULL);
+    val port = port_open_file(name, PORT_IN);
+    free(name);
+    if (port == FALSE)
+      raise_kind("file", "include", "cannot open file", cons(CAR(l), NIL));
+    for (val v = read_datum(port); v != EOFVAL; v = read_datum(port))
+      list = cons(v, list);
+    port_close(port);
+  }
+  return begin(list_reverse(list));
+}
+
+static val rewrite_import(val form, struct scope *sc) {
+  (void)sc;
+  syntax_length(form, form);
+  return begin(NIL);
+}
+
+static val rewrite_define_library(val form, struct scope *sc) {
+  need(form, 2);
+  val list = NIL;
+  for (val l = CDDR(form); is_pair(l); l = CDR(l))
+    if (is_pair(CAR(l)) && !is_keyword(CAR(CAR(l)), sc, "export"))
+      list = syntax_cons(CAR(l), list);
+  return begin(list_reverse(list));
+}
+
+static val rewrite_syntax_error(val form, struct scope *sc) {
+  (void)sc;
+  need(form, 2);
+  val e = make_object(T_ERROR, 5, FALSE);
+  ERROR_KIND(e) = intern("syntax");
+  ERROR_MESSAGE(e) = CADR(form);
+  ERROR_IRRITANTS(e) = syntax_strip(CDDR(form));
+  ERROR_PLACE(e) = place_string(vm.root[R_FILE], form_pos(form));
+  raise_value(e);
+}
+
+const struct derived derived_forms[] = {
+    {"let*", rewrite_let_star},
+    {"letrec", rewrite_letrec},
+    {"letrec*", rewrite_letrec},
+    {"let-values", rewrite_let_values},
+    {"let*-values", rewrite_let_star_values},
+    {"define-values", rewrite_define_values},
+    {"parameterize", rewrite_parameterize},
+    {"when", rewrite_when},
+    {"unless", rewrite_unless},
+    {"cond", rewrite_cond},
+    {"case", rewrite_case},
+    {"do", rewrite_do},
+    {"guard", rewrite_guard},
+    {"delay", rewrite_delay},
+    {"delay-force", rewrite_delay_force},
+    {"cons-stream", rewrite_cons_stream},
+    {"quasiquote", rewrite_quasiquote},
+    {"define-record-type", rewrite_define_record_type},
+    {"cond-expand", rewrite_cond_expand},
+    {"include", rewrite_include},
+    {"include-ci", rewrite_include},
+    {"import", rewrite_import},
+    {"define-library", rewrite_define_library},
+    {"syntax-error", rewrite_syntax_error},
+};
+
+const int derived_count = sizeof derived_forms / sizeof *derived_forms;

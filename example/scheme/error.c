@@ -1,0 +1,120 @@
+/* Testudo: errors of the Scheme interpreter. SPDX-License-Identifier:
+   BSD-2-Clause
+
+   C code raises a condition by a jump to the machine, which calls the
+   program's handler; see machine_call. */
+#include "scheme.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void raise_value(val condition) {
+  vm.root[R_CONDITION] = condition;
+  longjmp(*vm.escape, 1);
+}
+
+static val make_error(const char *kind, val proc, val message, val irritants) {
+  val place = current_place();
+  val e = make_object(T_ERROR, 5, FALSE);
+  ERROR_MESSAGE(e) = message;
+  ERROR_IRRITANTS(e) = irritants;
+  ERROR_PROC(e) = proc;
+  ERROR_PLACE(e) = place;
+  val symbol = intern(kind);
+  ERROR_KIND(e) = symbol;
+  return e;
+}
+
+void raise_kind(const char *kind, const char *proc, const char *message,
+                val irritants) {
+  val name = proc == NULL ? FALSE : intern(proc);
+  raise_value(make_error(kind, name, string_from_c(message), irritants));
+}
+
+void raise_named(const char *kind, val proc, const char *message,
+                 val irritants) {
+  raise_value(make_error(kind, proc, string_from_c(message), irritants));
+}
+
+void raise_error(const char *proc, const char *message, val irritants) {
+  raise_kind("error", proc, message, irritants);
+}
+
+val make_user_error(val message, val irritants) {
+  return make_error("error", FALSE, message, irritants);
+}
+
+const char *prim_name(void) {
+  return prim_table[vm.prim]->name;
+}
+
+void raise_type(int i, val bad, const char *expected) {
+  char text[120];
+  const char *an = strchr("aeiou", expected[0]) != NULL ? "an" : "a";
+  snprintf(text, sizeof text, "argument %d is not %s %s", i + 1, an, expected);
+  raise_kind("type", prim_name(), text, cons(bad, NIL));
+}
+
+void raise_range(int i, val bad) {
+  char text[80];
+  snprintf(text, sizeof text, "argument %d is out of range", i + 1);
+  raise_kind("range", prim_name(), text, cons(bad, NIL));
+}
+
+void raise_syntax(const char *message, val form) {
+  val place = place_string(vm.root[R_FILE], compile_position());
+  val e = make_object(T_ERROR, 5, FALSE);
+  ERROR_KIND(e) = intern("syntax");
+  ERROR_MESSAGE(e) = string_from_c(message);
+  ERROR_IRRITANTS(e) = cons(syntax_strip(form), NIL);
+  ERROR_PLACE(e) = place;
+  raise_value(e);
+}
+
+void check_c_depth(void) {
+  char here;
+  if (&here < vm.c_limit)
+    raise_kind("depth", NULL, "nested too deeply", NIL);
+}
+
+val place_string(val file, val pos) {
+  if (!is_string(file) || !is_fix(pos))
+    return FALSE;
+  char *name = string_to_utf8(file, NULL);
+  size_t n = strlen(name) + 48;
+  char *text = malloc(n);
+  if (text == NULL)
+    return FALSE;
+  snprintf(text, n, "%s:%ld:%ld", name, (long)(fix_int(pos) >> 12),
+           (long)(fix_int(pos) & 4095));
+  val s = string_from_c(text);
+  free(name);
+  free(text);
+  return s;
+}
+
+/* place: procedure: message: irritant irritant */
+void report_condition(val e, val port) {
+  if (!is_type(e, T_ERROR)) {
+    port_puts(port, "uncaught: ");
+    print(e, port, PRINT_WRITE);
+    port_putc(port, '\n');
+    return;
+  }
+  if (is_string(ERROR_PLACE(e))) {
+    print(ERROR_PLACE(e), port, PRINT_DISPLAY);
+    port_puts(port, ": ");
+  }
+  if (ERROR_PROC(e) != FALSE) {
+    print(ERROR_PROC(e), port, PRINT_DISPLAY);
+    port_puts(port, ": ");
+  }
+  print(ERROR_MESSAGE(e), port, PRINT_DISPLAY);
+  if (is_pair(ERROR_IRRITANTS(e)))
+    port_puts(port, ":");
+  for (val l = ERROR_IRRITANTS(e); is_pair(l); l = CDR(l)) {
+    port_putc(port, ' ');
+    print(CAR(l), port, PRINT_WRITE);
+  }
+  port_putc(port, '\n');
+}

@@ -1,0 +1,718 @@
+/* Testudo: from forms to trees in the Scheme interpreter.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Hygiene. A macro's template does not insert symbols but aliases: fresh
+   identifiers that remember a name and the scope of the macro's definition.
+   An alias that is not bound itself means what its name means there. */
+#include "ast.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+typedef struct node *(*expander)(val form, struct scope *sc);
+
+static val current_pos; /* of the innermost form that has one */
+
+/* ---- small tools */
+
+struct node *node_new(enum node_kind kind, int n) {
+  struct node *node = region_alloc(sizeof *node);
+  node->kind = kind;
+  node->n = n;
+  node->pos = current_pos;
+  if (n > 0)
+    node->sub = region_alloc((size_t)n * sizeof *node->sub);
+  return node;
+}
+
+struct node *node_const(val v) {
+  struct node *node = node_new(N_CONST, 0);
+  node->value = v;
+  return node;
+}
+
+static struct node *node_ref(struct var *var) {
+  struct node *node = node_new(N_LREF, 0);
+  node->var = var;
+  var->refs++;
+  return node;
+}
+
+val form_pos(val form) {
+  return is_pair(form) && obj_words(form) == 4 ? PAIR_POS(form) : FALSE;
+}
+
+val syntax_cons(val car, val cdr) {
+  return make_pair_at(car, cdr, current_pos);
+}
+
+val syntax_list(int n, ...) {
+  val items[16], list = NIL;
+  va_list ap;
+  va_start(ap, n);
+  for (int i = 0; i < n; i++)
+    items[i] = va_arg(ap, val);
+  va_end(ap);
+  for (int i = n - 1; i >= 0; i--)
+    list = syntax_cons(items[i], list);
+  return list;
+}
+
+int syntax_length(val list, val form) {
+  intptr_t n = list_length(list);
+  if (n < 0)
+    raise_syntax("bad syntax", form);
+  return (int)n;
+}
+
+/* ---- identifiers and scopes */
+
+bool is_identifier(val v) {
+  return is_ref(v) && (ref_type(v) == T_SYMBOL || ref_type(v) == T_ALIAS);
+}
+
+val make_alias(val name, struct scope *sc) {
+  val a = make_object(T_ALIAS, 2, FALSE);
+  ALIAS_NAME(a) = name;
+  ALIAS_SCOPE(a) = (val)sc | 1;
+  return a;
+}
+
+static struct scope *scope_of(val tagged) {
+  return (struct scope *)(tagged & ~(val)1);
+}
+
+val global_id(const char *name) {
+  return make_alias(intern(name), NULL);
+}
+
+/* The binding of *id_io; null when it is global, then *id_io is the symbol. */
+struct binding *scope_find(val *id_io, struct scope *sc) {
+  for (;;) {
+    for (struct scope *s = sc; s != NULL; s = s->up)
+      for (struct binding *b = s->list; b != NULL; b = b->next)
+        if (b->id == *id_io)
+          return b;
+    if (ref_type(*id_io) != T_ALIAS)
+      return NULL;
+    sc = scope_of(ALIAS_SCOPE(*id_io));
+    *id_io = ALIAS_NAME(*id_io);
+  }
+}
+
+bool same_identifier(val a, struct scope *sa, val b, struct scope *sb) {
+  struct binding *ba = scope_find(&a, sa), *bb = scope_find(&b, sb);
+  return ba == bb && (ba != NULL || a == b);
+}
+
+bool is_keyword(val id, struct scope *sc, const char *name) {
+  if (!is_identifier(id) || scope_find(&id, sc) != NULL)
+    return false;
+  return id == intern(name);
+}
+
+static struct binding *binding_new(struct scope *sc, val id) {
+  struct binding *b = region_alloc(sizeof *b);
+  b->id = id;
+  b->next = sc->list;
+  sc->list = b;
+  return b;
+}
+
+struct var *scope_add(struct scope *sc, val id) {
+  if (!is_identifier(id))
+    raise_syntax("identifier expected", id);
+  struct var *var = region_alloc(sizeof *var);
+  var->name = syntax_strip(id);
+  binding_new(sc, id)->var = var;
+  return var;
+}
+
+void scope_add_macro(struct scope *sc, val id, val macro) {
+  for (struct binding *b = sc->list; b != NULL; b = b->next)
+    if (b->id == id) {
+      b->var = NULL;
+      b->macro = macro;
+      return;
+    }
+  binding_new(sc, id)->macro = macro;
+}
+
+struct scope *scope_new(struct scope *up) {
+  struct scope *sc = region_alloc(sizeof *sc);
+  sc->up = up;
+  return sc;
+}
+
+void scope_check_new(struct scope *sc, val id, val form) {
+  for (struct binding *b = sc->list; b != NULL; b = b->next)
+    if (b->id == id)
+      raise_syntax("variable bound twice", form);
+}
+
+static val strip_vector(val v) {
+  val new = make_vector(VEC_LEN(v), FALSE);
+  for (size_t i = 0; i < VEC_LEN(v); i++)
+    VEC_REF(new, i) = syntax_strip(VEC_REF(v, i));
+  return new;
+}
+
+static bool has_alias(val v) {
+  check_c_depth();
+  for (size_t n = 0; is_pair(v); v = CDR(v)) {
+    if (has_alias(CAR(v)))
+      return true;
+    if (++n > 1 << 26) /* circular literal: nothing inserted by a macro */
+      return false;
+  }
+  if (is_vector(v))
+    for (size_t i = 0; i < VEC_LEN(v); i++)
+      if (has_alias(VEC_REF(v, i)))
+        return true;
+  return is_type(v, T_ALIAS);
+}
+
+static val strip(val v) {
+  if (is_type(v, T_ALIAS)) {
+    while (ref_type(v) == T_ALIAS)
+      v = ALIAS_NAME(v);
+    return v;
+  }
+  if (is_vector(v))
+    return strip_vector(v);
+  if (!is_pair(v))
+    return v;
+  val head = cons(strip(CAR(v)), NIL), last = head;
+  for (v = CDR(v); is_pair(v); v = CDR(v)) {
+    val pair = cons(strip(CAR(v)), NIL);
+    CDR(last) = pair;
+    last = pair;
+  }
+  val tail = strip(v);
+  CDR(last) = tail;
+  return head;
+}
+
+val syntax_strip(val form) {
+  return has_alias(form) ? strip(form) : form;
+}
+
+/* ---- references and calls */
+
+static val head_meaning(val form, struct scope *sc) {
+  val id = CAR(form);
+  if (!is_identifier(id))
+    return FALSE;
+  struct binding *b = scope_find(&id, sc);
+  val v = b == NULL ? SYM_VALUE(id) : b->var == NULL ? b->macro : FALSE;
+  return is_syntax(v) || is_type(v, T_MACRO) ? v : FALSE;
+}
+
+static struct node *expand_ref(val id, struct scope *sc) {
+  val name = id;
+  struct binding *b = scope_find(&name, sc);
+  if (b != NULL && b->var != NULL)
+    return node_ref(b->var);
+  if (b != NULL || is_syntax(SYM_VALUE(name)) ||
+      is_type(SYM_VALUE(name), T_MACRO))
+    raise_syntax("syntactic keyword used as a variable", name);
+  struct node *node = node_new(N_GREF, 0);
+  node->value = name;
+  return node;
+}
+
+static struct node *prim_node(enum op op, struct node *a, struct node *b) {
+  struct node *node = node_new(N_PRIM, b == NULL ? 1 : 2);
+  node->op = op;
+  node->sub[0] = a;
+  if (b != NULL)
+    node->sub[1] = b;
+  return node;
+}
+
+/* + - * of any number of arguments, by pairs from the left. */
+static struct node *inline_fold(enum op op, struct node *call) {
+  int n = call->n - 1;
+  if (op == OP_SUB && n == 1)
+    return prim_node(op, node_const(FIX(0)), call->sub[1]);
+  if (n < 2)
+    return NULL;
+  struct node *acc = call->sub[1];
+  for (int i = 2; i <= n; i++)
+    acc = prim_node(op, acc, call->sub[i]);
+  return acc;
+}
+
+static struct node *inline_call(struct node *call) {
+  struct node *f = call->sub[0];
+  if (f->kind != N_GREF || !is_fix(SYM_INLINE(f->value)))
+    return call;
+  const struct inlined *in = &inlined_table[fix_int(SYM_INLINE(f->value))];
+  if (in->args < 0) {
+    struct node *node = inline_fold(in->op, call);
+    return node == NULL ? call : node;
+  }
+  if (call->n != in->args + 1)
+    return call;
+  struct node *node = node_new(N_PRIM, in->args);
+  node->op = in->op;
+  for (int i = 0; i < in->args; i++)
+    node->sub[i] = call->sub[i + 1];
+  return node;
+}
+
+/* ((lambda (x ...) body) value ...) is a let. */
+static struct node *call_to_let(struct node *call) {
+  struct node *f = call->sub[0];
+  if (f->kind != N_LAMBDA || f->rest || f->n != call->n - 1)
+    return inline_call(call);
+  struct node *let = node_new(N_LET, f->n);
+  let->vars = f->vars;
+  let->body = f->body;
+  for (int i = 0; i < f->n; i++)
+    let->sub[i] = call->sub[i + 1];
+  return let;
+}
+
+static struct node *expand_call(val form, struct scope *sc) {
+  int n = syntax_length(form, form);
+  struct node *call = node_new(N_CALL, n);
+  if (n > 20000)
+    raise_syntax("too many arguments", CAR(form));
+  for (int i = 0; i < n; i++, form = CDR(form))
+    call->sub[i] = expand(CAR(form), sc);
+  return call_to_let(call);
+}
+
+/* ---- the primitive forms */
+
+static void check_form(val form, int min, int max) {
+  intptr_t n = list_length(form);
+  if (n < min || (max >= 0 && n > max))
+    raise_syntax("bad syntax", form);
+}
+
+#define FORM1(f) CAR(CDR(f))
+#define FORM2(f) CAR(CDR(CDR(f)))
+#define REST1(f) CDR(CDR(f))
+
+static struct node *expand_quote(val form, struct scope *sc) {
+  (void)sc;
+  check_form(form, 2, 2);
+  return node_const(syntax_strip(FORM1(form)));
+}
+
+static struct node *expand_if(val form, struct scope *sc) {
+  check_form(form, 3, 4);
+  struct node *node = node_new(N_IF, 3);
+  node->sub[0] = expand(FORM1(form), sc);
+  node->sub[1] = expand(FORM2(form), sc);
+  val rest = CDR(REST1(form));
+  node->sub[2] = rest == NIL ? node_const(UNSPEC) : expand(CAR(rest), sc);
+  return node;
+}
+
+static struct node *expand_sequence(val forms, struct scope *sc) {
+  int n = syntax_length(forms, forms);
+  if (n == 1)
+    return expand(CAR(forms), sc);
+  if (n == 0)
+    return node_const(UNSPEC);
+  struct node *node = node_new(N_SEQ, n);
+  for (int i = 0; i < n; i++, forms = CDR(forms))
+    node->sub[i] = expand(CAR(forms), sc);
+  return node;
+}
+
+static struct node *expand_begin(val form, struct scope *sc) {
+  return expand_sequence(CDR(form), sc);
+}
+
+static int count_params(val params, bool *rest_o) {
+  int n = 0;
+  for (; is_pair(params); params = CDR(params))
+    n++;
+  *rest_o = params != NIL;
+  return n;
+}
+
+static struct node *make_lambda(val params, val body, val name,
+                                struct scope *sc, val form) {
+  struct node *node = node_new(N_LAMBDA, 0);
+  struct scope *inner = scope_new(sc);
+  int fixed = count_params(params, &node->rest);
+  node->n = fixed + node->rest;
+  node->vars = region_alloc(((size_t)node->n + 1) * sizeof *node->vars);
+  node->value = name;
+  for (int i = 0; i < node->n; i++) {
+    val id = i < fixed ? CAR(params) : params;
+    scope_check_new(inner, id, form);
+    node->vars[i] = scope_add(inner, id);
+    if (i < fixed)
+      params = CDR(params);
+  }
+  node->body = expand_body(body, inner);
+  return node;
+}
+
+static struct node *expand_lambda(val form, struct scope *sc) {
+  if (list_length(form) < 3)
+    raise_syntax("bad lambda", form);
+  return make_lambda(FORM1(form), REST1(form), FALSE, sc, form);
+}
+
+static struct node *expand_case_lambda(val form, struct scope *sc) {
+  int n = syntax_length(CDR(form), form);
+  struct node *node = node_new(N_CASES, n);
+  val clauses = CDR(form);
+  for (int i = 0; i < n; i++, clauses = CDR(clauses)) {
+    if (list_length(CAR(clauses)) < 2)
+      raise_syntax("bad clause", CAR(clauses));
+    node->sub[i] =
+        make_lambda(CAR(CAR(clauses)), CDR(CAR(clauses)), FALSE, sc, form);
+  }
+  return node;
+}
+
+static struct node *named(struct node *node, val id) {
+  if (node->kind == N_LAMBDA && node->value == FALSE)
+    node->value = syntax_strip(id);
+  if (node->kind == N_CASES)
+    for (int i = 0; i < node->n; i++)
+      named(node->sub[i], id);
+  return node;
+}
+
+static struct node *expand_set(val form, struct scope *sc) {
+  check_form(form, 3, 3);
+  val id = FORM1(form);
+  if (!is_identifier(id))
+    raise_syntax("identifier expected", form);
+  struct node *value = named(expand(FORM2(form), sc), id);
+  struct binding *b = scope_find(&id, sc);
+  struct node *node = node_new(b == NULL ? N_GSET : N_LSET, 0);
+  if (b != NULL && b->var == NULL)
+    raise_syntax("set! of a syntactic keyword", form);
+  node->body = value;
+  node->value = id;
+  if (b != NULL) {
+    node->var = b->var;
+    b->var->mutated = true;
+    b->var->refs++;
+  } else {
+    SYM_INLINE(id) = FALSE;
+  }
+  return node;
+}
+
+/* (define id [value]), (define (id . params) body ...), curried too. */
+val define_target(val form) {
+  if (list_length(form) < 2)
+    raise_syntax("bad define", form);
+  val target = FORM1(form);
+  while (is_pair(target))
+    target = CAR(target);
+  if (!is_identifier(target))
+    raise_syntax("identifier expected", form);
+  return target;
+}
+
+struct node *define_value(val form, struct scope *sc) {
+  val target = FORM1(form), body = REST1(form);
+  if (!is_pair(target)) {
+    if (body == NIL)
+      return node_const(UNSPEC);
+    check_form(form, 3, 3);
+    return named(expand(CAR(body), sc), target);
+  }
+  if (body == NIL)
+    raise_syntax("bad define", form);
+  while (is_pair(CAR(target))) {
+    val lambda =
+        syntax_cons(global_id("lambda"), syntax_cons(CDR(target), body));
+    body = syntax_list(1, lambda);
+    target = CAR(target);
+  }
+  return make_lambda(CDR(target), body, syntax_strip(CAR(target)), sc, form);
+}
+
+static struct node *expand_define(val form, struct scope *sc) {
+  val id = syntax_strip(define_target(form));
+  if (sc != NULL)
+    raise_syntax("definition where an expression is expected", form);
+  struct node *node = node_new(N_GDEF, 0);
+  if (is_syntax(SYM_VALUE(id)) || is_type(SYM_VALUE(id), T_MACRO))
+    SYM_VALUE(id) = UNBOUND;
+  SYM_INLINE(id) = FALSE;
+  node->value = id;
+  node->body = define_value(form, sc);
+  return node;
+}
+
+static struct node *expand_define_syntax(val form, struct scope *sc) {
+  check_form(form, 3, 3);
+  val id = FORM1(form);
+  if (!is_identifier(id))
+    raise_syntax("identifier expected", form);
+  if (sc != NULL)
+    raise_syntax("definition where an expression is expected", form);
+  val macro = macro_from_spec(FORM2(form), sc);
+  SYM_VALUE(syntax_strip(id)) = macro;
+  return node_const(UNSPEC);
+}
+
+static struct node *expand_macro_scope(val form, struct scope *sc, bool rec) {
+  if (list_length(form) < 3 || list_length(FORM1(form)) < 0)
+    raise_syntax("bad syntax", form);
+  struct scope *inner = scope_new(sc);
+  for (val l = FORM1(form); l != NIL; l = CDR(l)) {
+    check_form(CAR(l), 2, 2);
+    val macro = macro_from_spec(FORM1(CAR(l)), rec ? inner : sc);
+    scope_add_macro(inner, CAR(CAR(l)), macro);
+  }
+  return expand_body(REST1(form), inner);
+}
+
+static struct node *expand_let_syntax(val form, struct scope *sc) {
+  return expand_macro_scope(form, sc, false);
+}
+
+static struct node *expand_letrec_syntax(val form, struct scope *sc) {
+  return expand_macro_scope(form, sc, true);
+}
+
+/* ---- let */
+
+static void check_bindings(val bindings, val form) {
+  if (list_length(bindings) < 0)
+    raise_syntax("bad bindings", form);
+  for (val l = bindings; l != NIL; l = CDR(l))
+    if (list_length(CAR(l)) != 2 || !is_identifier(CAR(CAR(l))))
+      raise_syntax("bad binding", form);
+}
+
+/* A loop: the name is bound to a procedure, called with the values. */
+static struct node *expand_named_let(val form, struct scope *sc) {
+  val name = FORM1(form), rest = REST1(form);
+  if (!is_pair(rest) || CDR(rest) == NIL)
+    raise_syntax("bad let", form);
+  check_bindings(CAR(rest), form);
+  int n = syntax_length(CAR(rest), form);
+  struct node *fix = node_new(N_FIX, 1);
+  struct node *call = node_new(N_CALL, n + 1);
+  val params = NIL, list = NIL;
+  int i = 1;
+  for (val l = CAR(rest); l != NIL; l = CDR(l)) {
+    call->sub[i++] = expand(FORM1(CAR(l)), sc);
+    list = cons(CAR(CAR(l)), list);
+  }
+  for (; list != NIL; list = CDR(list))
+    params = cons(CAR(list), params);
+  struct scope *inner = scope_new(sc);
+  fix->vars = region_alloc(sizeof *fix->vars);
+  fix->vars[0] = scope_add(inner, name);
+  fix->sub[0] =
+      make_lambda(params, CDR(rest), syntax_strip(name), inner, form);
+  call->sub[0] = node_ref(fix->vars[0]);
+  fix->body = call;
+  return fix;
+}
+
+static struct node *expand_let(val form, struct scope *sc) {
+  if (list_length(form) < 3)
+    raise_syntax("bad let", form);
+  if (is_identifier(FORM1(form)))
+    return expand_named_let(form, sc);
+  check_bindings(FORM1(form), form);
+  int n = syntax_length(FORM1(form), form);
+  struct node *let = node_new(N_LET, n);
+  struct scope *inner = scope_new(sc);
+  let->vars = region_alloc(((size_t)n + 1) * sizeof *let->vars);
+  val l = FORM1(form);
+  for (int i = 0; i < n; i++, l = CDR(l))
+    let->sub[i] = named(expand(FORM1(CAR(l)), sc), CAR(CAR(l)));
+  l = FORM1(form);
+  for (int i = 0; i < n; i++, l = CDR(l)) {
+    scope_check_new(inner, CAR(CAR(l)), form);
+    let->vars[i] = scope_add(inner, CAR(CAR(l)));
+  }
+  let->body = expand_body(REST1(form), inner);
+  return let;
+}
+
+static struct node *expand_or(val form, struct scope *sc) {
+  int n = syntax_length(CDR(form), form);
+  if (n == 0)
+    return node_const(FALSE);
+  if (n == 1)
+    return expand(FORM1(form), sc);
+  struct node *node = node_new(N_OR, n);
+  form = CDR(form);
+  for (int i = 0; i < n; i++, form = CDR(form))
+    node->sub[i] = expand(CAR(form), sc);
+  return node;
+}
+
+static struct node *expand_and(val form, struct scope *sc) {
+  int n = syntax_length(CDR(form), form);
+  if (n == 0)
+    return node_const(TRUE);
+  struct node **nodes = region_alloc((size_t)n * sizeof *nodes);
+  form = CDR(form);
+  for (int i = 0; i < n; i++, form = CDR(form))
+    nodes[i] = expand(CAR(form), sc);
+  struct node *acc = nodes[n - 1];
+  for (int i = n - 2; i >= 0; i--) {
+    struct node *node = node_new(N_IF, 3);
+    node->sub[0] = nodes[i];
+    node->sub[1] = acc;
+    node->sub[2] = node_const(FALSE);
+    acc = node;
+  }
+  return acc;
+}
+
+/* (%record-ref object type index), from define-record-type. */
+static struct node *expand_record_ref(val form, struct scope *sc) {
+  struct node *node = node_new(N_PRIM, 2);
+  node->op = OP_RECREF;
+  node->sub[0] = expand(FORM1(form), sc);
+  node->sub[1] = expand(FORM2(form), sc);
+  node->value = CAR(CDR(REST1(form)));
+  return node;
+}
+
+static struct node *expand_error(val form, struct scope *sc) {
+  (void)sc;
+  raise_syntax("bad use of a syntactic keyword", form);
+}
+
+static const struct core {
+  const char *name;
+  expander expand;
+} core_forms[] = {
+    {"quote", expand_quote},
+    {"if", expand_if},
+    {"lambda", expand_lambda},
+    {"case-lambda", expand_case_lambda},
+    {"set!", expand_set},
+    {"let", expand_let},
+    {"or", expand_or},
+    {"and", expand_and},
+    {"let-syntax", expand_let_syntax},
+    {"letrec-syntax", expand_letrec_syntax},
+    {"%record-ref", expand_record_ref},
+    {"syntax-rules", expand_error},
+    {"define", expand_define},
+    {"define-syntax", expand_define_syntax},
+    {"begin", expand_begin},
+};
+
+enum { CORE_COUNT = sizeof core_forms / sizeof *core_forms };
+
+/* One step of rewriting: a macro or a derived form. */
+static val rewrite(val meaning, val form, struct scope *sc) {
+  if (!is_syntax(meaning))
+    return macro_expand(meaning, form, sc);
+  return derived_forms[IMM_PAYLOAD(meaning) - CORE_COUNT].rewrite(form, sc);
+}
+
+static bool is_rewritten(val meaning) {
+  return meaning != FALSE &&
+         (!is_syntax(meaning) || IMM_PAYLOAD(meaning) >= CORE_COUNT);
+}
+
+enum head form_head(val form, struct scope *sc) {
+  val meaning = is_pair(form) ? head_meaning(form, sc) : FALSE;
+  if (!is_syntax(meaning) || IMM_PAYLOAD(meaning) >= CORE_COUNT)
+    return HEAD_OTHER;
+  expander expand = core_forms[IMM_PAYLOAD(meaning)].expand;
+  return expand == expand_define          ? HEAD_DEFINE
+         : expand == expand_define_syntax ? HEAD_DEFINE_SYNTAX
+         : expand == expand_begin         ? HEAD_BEGIN
+         : expand == expand_lambda        ? HEAD_LAMBDA
+                                          : HEAD_OTHER;
+}
+
+val rewrite_head(val form, struct scope *sc, enum head *head_o) {
+  val meaning;
+  while (is_pair(form) && is_rewritten(meaning = head_meaning(form, sc)))
+    form = rewrite(meaning, form, sc);
+  *head_o = form_head(form, sc);
+  return form;
+}
+
+static struct node *expand_compound(val form, struct scope *sc) {
+  for (;;) {
+    val meaning = head_meaning(form, sc);
+    if (meaning == FALSE)
+      return expand_call(form, sc);
+    if (!is_rewritten(meaning))
+      return core_forms[IMM_PAYLOAD(meaning)].expand(form, sc);
+    form = rewrite(meaning, form, sc);
+    if (!is_pair(form))
+      return expand(form, sc);
+  }
+}
+
+struct node *expand(val form, struct scope *sc) {
+  check_c_depth();
+  if (is_pair(form)) {
+    val saved = current_pos;
+    if (form_pos(form) != FALSE)
+      current_pos = form_pos(form);
+    struct node *node = expand_compound(form, sc);
+    current_pos = saved;
+    return node;
+  }
+  if (is_identifier(form))
+    return expand_ref(form, sc);
+  if (form == NIL)
+    raise_syntax("empty combination", form);
+  return node_const(syntax_strip(form));
+}
+
+/* ---- entry */
+
+void syntax_init(void) {
+  for (int i = 0; i < CORE_COUNT; i++)
+    SYM_VALUE(intern(core_forms[i].name)) = SYNTAX(i);
+  for (int i = 0; i < derived_count; i++)
+    SYM_VALUE(intern(derived_forms[i].name)) = SYNTAX(CORE_COUNT + i);
+  for (int i = 0; i < inlined_count; i++)
+    SYM_INLINE(intern(inlined_table[i].name)) = FIX(i);
+}
+
+val compile_toplevel(val form) {
+  region_reset();
+  current_pos = FALSE;
+  struct node *lambda = node_new(N_LAMBDA, 0);
+  lambda->value = FALSE;
+  lambda->body = expand(form, NULL);
+  analyze(lambda);
+  val code = generate(lambda);
+  region_reset();
+  val closure = make_object(T_CLOSURE, 1, code);
+  return closure;
+}
+
+/* Programs that define their own version of a procedure which is compiled
+   in line do so at the top level: look before compiling anything. */
+void note_redefinitions(val form) {
+  if (!is_pair(form) || !is_symbol(CAR(form)) || !is_pair(CDR(form)))
+    return;
+  if (CAR(form) == intern("begin")) {
+    for (val l = CDR(form); is_pair(l); l = CDR(l))
+      note_redefinitions(CAR(l));
+  } else if (CAR(form) == intern("define") || CAR(form) == intern("set!")) {
+    val target = FORM1(form);
+    while (is_pair(target))
+      target = CAR(target);
+    if (is_symbol(target))
+      SYM_INLINE(target) = FALSE;
+  }
+}
+
+val compile_position(void) {
+  return current_pos;
+}

@@ -1,0 +1,48 @@
+/* Testudo: procedures that the Scheme compiler turns into instructions.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "ast.h"
+
+const struct inlined inlined_table[] = {
+    {"car", OP_CAR, 1},
+    {"cdr", OP_CDR, 1},
+    {"caar", OP_CAAR, 1},
+    {"cadr", OP_CADR, 1},
+    {"cdar", OP_CDAR, 1},
+    {"cddr", OP_CDDR, 1},
+    {"not", OP_NOT, 1},
+    {"null?", OP_NULLP, 1},
+    {"pair?", OP_PAIRP, 1},
+    {"zero?", OP_ZEROP, 1},
+    {"symbol?", OP_SYMBOLP, 1},
+    {"string?", OP_STRINGP, 1},
+    {"vector?", OP_VECTORP, 1},
+    {"char?", OP_CHARP, 1},
+    {"procedure?", OP_PROCEDUREP, 1},
+    {"eof-object?", OP_EOFP, 1},
+    {"vector-length", OP_VLEN, 1},
+    {"string-length", OP_SLEN, 1},
+    {"char->integer", OP_CHARINT, 1},
+    {"cons", OP_CONS, 2},
+    {"eq?", OP_EQ, 2},
+    {"eqv?", OP_EQV, 2},
+    {"+", OP_ADD, -1},
+    {"-", OP_SUB, -1},
+    {"*", OP_MUL, -1},
+    {"=", OP_NUMEQ, 2},
+    {"<", OP_LT, 2},
+    {">", OP_GT, 2},
+    {"<=", OP_LE, 2},
+    {">=", OP_GE, 2},
+    {"quotient", OP_QUOTIENT, 2},
+    {"remainder", OP_REMAINDER, 2},
+    {"truncate-quotient", OP_QUOTIENT, 2},
+    {"truncate-remainder", OP_REMAINDER, 2},
+    {"vector-ref", OP_VREF, 2},
+    {"string-ref", OP_SREF, 2},
+    {"char=?", OP_CHAREQ, 2},
+    {"set-car!", OP_SETCAR, 2},
+    {"set-cdr!", OP_SETCDR, 2},
+    {"vector-set!", OP_VSET, 3},
+};
+
+const int inlined_count = sizeof inlined_table / sizeof *inlined_table;

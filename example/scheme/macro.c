@@ -1,0 +1,322 @@
+/* Testudo: syntax-rules of the Scheme interpreter. SPDX-License-Identifier:
+   BSD-2-Clause
+
+   Matching binds pattern variables to forms; a variable under an ellipsis is
+   bound to a sequence of bindings, and so on for every level. */
+#include "ast.h"
+
+#include <string.h>
+
+struct match {
+  struct match *next;
+  val id;
+  val form;             /* level 0 */
+  struct match **items; /* level 1 and more: one list of matches each */
+  int n;
+  bool many;
+};
+
+struct rules {
+  val literals, ellipsis;
+  struct scope *definition, *use;
+};
+
+/* ---- what is what */
+
+static bool is_ellipsis(struct rules *r, val id) {
+  if (!is_identifier(id))
+    return false;
+  if (r->ellipsis != FALSE)
+    return id == r->ellipsis;
+  if (syntax_strip(id) != intern("..."))
+    return false;
+  for (val l = r->literals; is_pair(l); l = CDR(l))
+    if (CAR(l) == id)
+      return false;
+  return true;
+}
+
+static bool is_literal(struct rules *r, val id) {
+  for (val l = r->literals; is_pair(l); l = CDR(l))
+    if (CAR(l) == id)
+      return true;
+  return false;
+}
+
+static bool followed_by_ellipsis(struct rules *r, val pattern) {
+  return is_pair(CDR(pattern)) && is_ellipsis(r, CAR(CDR(pattern)));
+}
+
+static struct match *bind(struct match *list, val id, val form) {
+  struct match *m = region_alloc(sizeof *m);
+  m->next = list;
+  m->id = id;
+  m->form = form;
+  return m;
+}
+
+/* ---- matching; *out grows, which is harmless when matching fails */
+
+static bool match(struct rules *r, val pattern, val form, struct match **out);
+
+static int pair_count(val l) {
+  int n = 0;
+  for (; is_pair(l); l = CDR(l))
+    n++;
+  return n;
+}
+
+static val vector_list(val v) {
+  val list = NIL;
+  for (size_t i = VEC_LEN(v); i > 0; i--)
+    list = cons(VEC_REF(v, i - 1), list);
+  return list;
+}
+
+/* All variables of a pattern, to be bound to n lists of matches. */
+static void bind_many(struct rules *r, val pattern, struct match **items,
+                      int n, struct match **out) {
+  if (is_identifier(pattern)) {
+    if (is_literal(r, pattern) || is_ellipsis(r, pattern))
+      return;
+    struct match *m = bind(*out, pattern, FALSE);
+    m->many = true;
+    m->items = items;
+    m->n = n;
+    *out = m;
+  } else if (is_pair(pattern)) {
+    bind_many(r, CAR(pattern), items, n, out);
+    bind_many(r, CDR(pattern), items, n, out);
+  } else if (is_vector(pattern)) {
+    bind_many(r, vector_list(pattern), items, n, out);
+  }
+}
+
+static bool match_ellipsis(struct rules *r, val pattern, val form,
+                           struct match **out) {
+  val tail = CDR(CDR(pattern));
+  int n = pair_count(form) - pair_count(tail);
+  if (n < 0)
+    return false;
+  struct match **items = region_alloc(((size_t)n + 1) * sizeof *items);
+  for (int i = 0; i < n; i++, form = CDR(form))
+    if (!match(r, CAR(pattern), CAR(form), &items[i]))
+      return false;
+  bind_many(r, CAR(pattern), items, n, out);
+  return match(r, tail, form, out);
+}
+
+static bool match_identifier(struct rules *r, val pattern, val form,
+                             struct match **out) {
+  if (is_literal(r, pattern))
+    return is_identifier(form) &&
+           same_identifier(form, r->use, pattern, r->definition);
+  if (syntax_strip(pattern) != intern("_"))
+    *out = bind(*out, pattern, form);
+  return true;
+}
+
+static bool match(struct rules *r, val pattern, val form, struct match **out) {
+  check_c_depth();
+  for (; is_pair(pattern); pattern = CDR(pattern), form = CDR(form)) {
+    if (followed_by_ellipsis(r, pattern))
+      return match_ellipsis(r, pattern, form, out);
+    if (!is_pair(form) || !match(r, CAR(pattern), CAR(form), out))
+      return false;
+  }
+  if (is_identifier(pattern))
+    return match_identifier(r, pattern, form, out);
+  if (is_vector(pattern))
+    return is_vector(form) &&
+           match(r, vector_list(pattern), vector_list(form), out);
+  return equal(pattern, syntax_strip(form));
+}
+
+/* ---- templates */
+
+struct instance {
+  struct rules *rules;
+  struct match *renamed; /* symbol -> alias, the same within one expansion */
+};
+
+static val instantiate(struct instance *in, val t, struct match *ms);
+
+static struct match *find(struct match *ms, val id) {
+  while (ms != NULL && ms->id != id)
+    ms = ms->next;
+  return ms;
+}
+
+static val rename_id(struct instance *in, val id) {
+  struct match *m = find(in->renamed, id);
+  if (m == NULL)
+    m = in->renamed =
+        bind(in->renamed, id, make_alias(id, in->rules->definition));
+  return m->form;
+}
+
+/* The variables of t that are bound to sequences in ms; longest count. */
+static int sequence_length(struct instance *in, val t, struct match *ms) {
+  if (is_identifier(t)) {
+    struct match *m = find(ms, t);
+    return m != NULL && m->many ? m->n : -1;
+  }
+  int n = -1;
+  for (; is_pair(t); t = CDR(t)) {
+    int k = sequence_length(in, CAR(t), ms);
+    n = k > n ? k : n;
+  }
+  if (is_vector(t))
+    t = vector_list(t);
+  if (t == NIL)
+    return n;
+  int k = sequence_length(in, t, ms);
+  return k > n ? k : n;
+}
+
+/* The matches of item i for every sequence variable of t, over ms. */
+static struct match *enter_item(val t, int i, struct match *ms,
+                                struct match *outer) {
+  if (is_identifier(t)) {
+    struct match *m = find(outer, t);
+    if (m == NULL || !m->many || i >= m->n)
+      return ms;
+    struct match *inner = find(m->items[i], t);
+    struct match *copy = region_alloc(sizeof *copy);
+    *copy = *inner;
+    copy->next = ms;
+    return copy;
+  }
+  if (is_vector(t))
+    t = vector_list(t);
+  for (; is_pair(t); t = CDR(t))
+    ms = enter_item(CAR(t), i, ms, outer);
+  return t == NIL ? ms : enter_item(t, i, ms, outer);
+}
+
+static val append_reversed(val list, val tail) {
+  for (; is_pair(list); list = CDR(list))
+    tail = syntax_cons(CAR(list), tail);
+  return tail;
+}
+
+/* Results of t for each item, reversed, in front of acc. `depth` more
+   ellipses follow. */
+static val repeat(struct instance *in, val t, int depth, struct match *ms,
+                  val acc) {
+  int n = sequence_length(in, t, ms);
+  if (n < 0)
+    raise_syntax("ellipsis after a template without a sequence", t);
+  for (int i = 0; i < n; i++) {
+    struct match *item = enter_item(t, i, ms, ms);
+    acc = depth > 0 ? repeat(in, t, depth - 1, item, acc)
+                    : syntax_cons(instantiate(in, t, item), acc);
+  }
+  return acc;
+}
+
+static val instantiate_pair(struct instance *in, val t, struct match *ms) {
+  struct rules *r = in->rules;
+  if (is_ellipsis(r, CAR(t)) && is_pair(CDR(t))) {
+    struct rules plain = *r;
+    plain.ellipsis = UNSPEC; /* (... template): no ellipsis inside */
+    struct instance escaped = {&plain, in->renamed};
+    val v = instantiate(&escaped, CAR(CDR(t)), ms);
+    in->renamed = escaped.renamed;
+    return v;
+  }
+  val acc = NIL;
+  while (is_pair(t)) {
+    val item = CAR(t);
+    int depth = 0;
+    if (is_ellipsis(r, item) && acc == NIL)
+      break;
+    t = CDR(t);
+    while (is_pair(t) && is_ellipsis(r, CAR(t))) {
+      depth++;
+      t = CDR(t);
+    }
+    acc = depth > 0 ? repeat(in, item, depth - 1, ms, acc)
+                    : syntax_cons(instantiate(in, item, ms), acc);
+  }
+  return append_reversed(acc, t == NIL ? NIL : instantiate(in, t, ms));
+}
+
+static val instantiate(struct instance *in, val t, struct match *ms) {
+  check_c_depth();
+  if (is_identifier(t)) {
+    struct match *m = find(ms, t);
+    if (m == NULL)
+      return rename_id(in, t);
+    if (m->many)
+      raise_syntax("pattern variable needs an ellipsis", syntax_strip(t));
+    return m->form;
+  }
+  if (is_pair(t))
+    return instantiate_pair(in, t, ms);
+  if (is_vector(t)) {
+    val list = instantiate(in, vector_list(t), ms);
+    val v = make_vector((size_t)list_length(list), FALSE);
+    for (size_t i = 0; list != NIL; list = CDR(list))
+      VEC_REF(v, i++) = CAR(list);
+    return v;
+  }
+  return t;
+}
+
+/* ---- entry */
+
+static struct scope *macro_scope(val macro) {
+  return (struct scope *)(MACRO_SCOPE(macro) & ~(val)1);
+}
+
+val macro_expand(val macro, val form, struct scope *sc) {
+  struct rules r = {.literals = MACRO_LITERALS(macro),
+                    .ellipsis = MACRO_ELLIPSIS(macro),
+                    .definition = macro_scope(macro),
+                    .use = sc};
+  for (val l = MACRO_RULES(macro); l != NIL; l = CDR(l)) {
+    struct match *ms = NULL;
+    val rule = CAR(l);
+    if (match(&r, CDR(CAR(rule)), CDR(form), &ms)) {
+      struct instance in = {&r, NULL};
+      return instantiate(&in, CAR(CDR(rule)), ms);
+    }
+  }
+  raise_syntax("no matching syntax rule", form);
+}
+
+/* A keyword that another macro or special form means. */
+static val macro_alias(val spec, struct scope *sc) {
+  if (is_identifier(spec)) {
+    struct binding *b = scope_find(&spec, sc);
+    val v = b == NULL ? SYM_VALUE(spec) : b->var == NULL ? b->macro : FALSE;
+    if (is_syntax(v) || is_type(v, T_MACRO))
+      return v;
+  }
+  raise_syntax("syntax-rules expected", spec);
+}
+
+val macro_from_spec(val spec, struct scope *sc) {
+  if (!is_pair(spec) || !is_identifier(CAR(spec)) ||
+      !is_keyword(CAR(spec), sc, "syntax-rules"))
+    return macro_alias(spec, sc);
+  val rest = CDR(spec), ellipsis = FALSE;
+  if (list_length(spec) < 2)
+    raise_syntax("bad syntax-rules", spec);
+  if (is_identifier(CAR(rest))) {
+    ellipsis = CAR(rest);
+    rest = CDR(rest);
+  }
+  if (!is_pair(rest) || list_length(CAR(rest)) < 0)
+    raise_syntax("bad syntax-rules", spec);
+  for (val l = CDR(rest); l != NIL; l = CDR(l))
+    if (list_length(CAR(l)) != 2 || !is_pair(CAR(CAR(l))))
+      raise_syntax("bad syntax rule", CAR(l));
+  val macro = make_object(T_MACRO, 4, FALSE);
+  MACRO_SCOPE(macro) = (val)sc | 1;
+  MACRO_LITERALS(macro) = CAR(rest);
+  MACRO_RULES(macro) = CDR(rest);
+  MACRO_ELLIPSIS(macro) = ellipsis;
+  return macro;
+}

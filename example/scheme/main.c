@@ -1,0 +1,264 @@
+/* Testudo: the Scheme interpreter's command line. SPDX-License-Identifier:
+ * BSD-2-Clause */
+#include "prelude.h"
+#include "scheme.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static const char usage[] =
+    "usage: testudo-scheme [option...] [file [argument...]]\n"
+    "Runs the file, or reads expressions from the terminal.\n"
+    "  --arena=SIZE          address space to begin with (K, M or G follow)\n"
+    "  --gen=KB:MORTALITY    one generation; repeat for more\n"
+    "  --pause=SECONDS       longest pause to aim for\n"
+    "  --limit=SIZE          most memory to use\n"
+    "  -e EXPR               evaluate the expression, print its value\n"
+    "  -q                    no greeting\n"
+    "  --statistics          print the collector's statistics at the end\n"
+    "  --help, --version\n";
+
+struct options {
+  struct memory_options memory;
+  const char *expr;
+  bool statistics, quiet;
+  int first; /* index of the file among the arguments */
+};
+
+/* ---- options */
+
+static bool parse_size(const char *s, size_t *size_o) {
+  char *end;
+  double n = strtod(s, &end);
+  if (end == s || n < 0)
+    return false;
+  switch (*end) {
+  case 'G':
+  case 'g':
+    n *= 1024; /* fall through */
+  case 'M':
+  case 'm':
+    n *= 1024; /* fall through */
+  case 'K':
+  case 'k':
+    n *= 1024;
+    end++;
+  }
+  *size_o = (size_t)n;
+  return *end == 0 && n < 1e18;
+}
+
+static bool parse_gen(const char *s, struct memory_options *m) {
+  char *end;
+  unsigned long kb = strtoul(s, &end, 10);
+  if (end == s || *end != ':' || kb == 0 || m->gens == 16)
+    return false;
+  const char *t = end + 1;
+  double mortality = strtod(t, &end);
+  if (end == t || *end != 0 || !(mortality >= 0 && mortality <= 1))
+    return false;
+  m->gen[m->gens++] = (struct gen){kb, mortality};
+  return true;
+}
+
+static bool parse_pause(const char *s, double *pause_o) {
+  char *end;
+  *pause_o = strtod(s, &end);
+  return end != s && *end == 0 && *pause_o >= 0;
+}
+
+static const char *value_of(const char *arg, const char *name) {
+  size_t n = strlen(name);
+  return strncmp(arg, name, n) == 0 ? arg + n : NULL;
+}
+
+static bool parse_option(const char *arg, struct options *o) {
+  const char *v;
+  if ((v = value_of(arg, "--arena=")) != NULL)
+    return parse_size(v, &o->memory.arena_size);
+  if ((v = value_of(arg, "--limit=")) != NULL)
+    return parse_size(v, &o->memory.limit);
+  if ((v = value_of(arg, "--gen=")) != NULL)
+    return parse_gen(v, &o->memory);
+  if ((v = value_of(arg, "--pause=")) != NULL)
+    return parse_pause(v, &o->memory.pause);
+  if (strcmp(arg, "--statistics") == 0)
+    return o->statistics = true;
+  if (strcmp(arg, "-q") == 0)
+    return o->quiet = true;
+  return false;
+}
+
+static void parse_options(int argc, char **argv, struct options *o) {
+  int i = 1;
+  for (; i < argc && argv[i][0] == '-' && argv[i][1] != 0; i++) {
+    if (strcmp(argv[i], "--help") == 0) {
+      fputs(usage, stdout);
+      exit(0);
+    }
+    if (strcmp(argv[i], "--version") == 0) {
+      puts("testudo-scheme 0.1 (R7RS small, without complex numbers)");
+      exit(0);
+    }
+    if (strcmp(argv[i], "--") == 0) {
+      i++;
+      break;
+    }
+    if (strcmp(argv[i], "-e") == 0 && i + 1 < argc) {
+      o->expr = argv[++i];
+    } else if (!parse_option(argv[i], o)) {
+      fprintf(stderr, "testudo-scheme: bad option: %s\n%s", argv[i], usage);
+      exit(2);
+    }
+  }
+  o->first = i;
+}
+
+static void default_generations(struct memory_options *m) {
+  if (m->gens > 0)
+    return;
+  m->gen[0] = (struct gen){8192, 0.85};
+  m->gen[1] = (struct gen){36864, 0.45};
+  m->gens = 2;
+}
+
+/* ---- start */
+
+static val global(const char *name) {
+  return SYM_VALUE(intern(name));
+}
+
+static void define_port(const char *name, enum root root, val port) {
+  val p = make_object(T_PARAM, 2, FALSE);
+  PARAM_VALUE(p) = port;
+  vm.root[root] = p;
+  SYM_VALUE(intern(name)) = p;
+}
+
+static void init_features(void) {
+  static const char *const names[] = {
+      "r7rs",    "exact-closed", "ieee-float", "full-unicode", "ratios",
+      "testudo", "linux",        "unix",       "hash-tables",  "guardians"};
+  val list = NIL;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    list = cons(intern(names[i]), list);
+  vm.root[R_FEATURES] = list;
+}
+
+static void init_roots(void) {
+  symbols_init();
+  ports_init();
+  prims_init();
+  syntax_init();
+  init_features();
+  vm.root[R_ENV] = make_object(T_ENV, 1, FALSE);
+  vm.root[R_GUARDED] = make_table(TABLE_EQ, TABLE_WEAK_KEY);
+  define_port("current-input-port", R_CUR_IN, vm.root[R_STDIN]);
+  define_port("current-output-port", R_CUR_OUT, vm.root[R_STDOUT]);
+  define_port("current-error-port", R_CUR_ERR, vm.root[R_STDERR]);
+}
+
+static bool failed(val result) {
+  if (result != UNBOUND)
+    return false;
+  port_flush(vm.root[R_STDOUT]);
+  report_condition(vm.root[R_CONDITION], vm.root[R_STDERR]);
+  port_flush(vm.root[R_STDERR]);
+  return true;
+}
+
+static bool load_prelude(void) {
+  val port = port_open_string(scheme_prelude,
+                              (size_t)(scheme_prelude_end - scheme_prelude));
+  val read = global("read"), compile = global("%compile");
+  for (;;) {
+    val form = machine_call(read, 1, &port);
+    if (form == EOFVAL)
+      break;
+    val thunk = form == UNBOUND ? UNBOUND : machine_call(compile, 1, &form);
+    if (failed(thunk) || failed(machine_call(thunk, 0, NULL)))
+      return false;
+  }
+  port_release(port);
+  return true;
+}
+
+static val argument_list(int argc, char **argv) {
+  val list = NIL;
+  for (int i = argc - 1; i >= 0; i--)
+    list = cons(string_from_c(argv[i]), list);
+  return list;
+}
+
+/* ---- what there is to do */
+
+static int run_expr(const char *expr) {
+  val text = string_from_c(expr);
+  val result = machine_call(global("%eval-string"), 1, &text);
+  if (failed(result))
+    return 1;
+  if (result != UNSPEC) {
+    print(result, vm.root[R_STDOUT], PRINT_WRITE);
+    port_putc(vm.root[R_STDOUT], '\n');
+  }
+  return 0;
+}
+
+static int run_file(const char *file) {
+  val name = string_from_c(file);
+  return failed(machine_call(global("load"), 1, &name)) ? 1 : 0;
+}
+
+static void print_statistics(void) {
+  val list = machine_call(global("gc-statistics"), 0, NULL);
+  print(list, vm.root[R_STDERR], PRINT_WRITE);
+  port_putc(vm.root[R_STDERR], '\n');
+}
+
+static void limit_c_stack(char *here) {
+  struct rlimit limit;
+  size_t size = (size_t)8 << 20;
+  if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    size = limit.rlim_cur;
+  if (size > (size_t)64 << 20)
+    size = (size_t)64 << 20;
+  vm.c_limit = here - size + size / 4;
+}
+
+static int interpret(struct options *o, int argc, char **argv) {
+  init_roots();
+  if (!load_prelude())
+    return 1;
+  vm.root[R_COMMAND_LINE] = argument_list(argc - o->first, argv + o->first);
+  int status = 0;
+  if (o->expr != NULL)
+    status = run_expr(o->expr);
+  else if (o->first < argc)
+    status = run_file(argv[o->first]);
+  else
+    status = repl(o->quiet);
+  if (o->statistics)
+    print_statistics();
+  port_flush_all();
+  return status;
+}
+
+int main(int argc, char **argv) {
+  struct options o = {.memory = {.arena_size = (size_t)1 << 30,
+                                 .limit = (size_t)-1,
+                                 .pause = -1}};
+  setlocale(LC_CTYPE, "C.UTF-8");
+  parse_options(argc, argv, &o);
+  default_generations(&o.memory);
+  limit_c_stack((char *)&o);
+  const char *why = memory_init(&o.memory, &o);
+  if (why != NULL) {
+    fprintf(stderr, "testudo-scheme: %s\n", why);
+    return 1;
+  }
+  int status = interpret(&o, argc, argv);
+  memory_finish();
+  return status;
+}

@@ -1,0 +1,258 @@
+/* Testudo: numbers as text in the Scheme interpreter. SPDX-License-Identifier:
+ * BSD-2-Clause */
+#include "bignum.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- printing */
+
+/* Digits of the shortest decimal that reads back as d > 0, without trailing
+   zeros, and its exponent: d = 0.DIGITS * 10^exponent. */
+static int shortest_digits(double d, char *digits, int *exponent_o) {
+  char text[40];
+  int precision = d < 2.3e-308 ? 1 : 15;
+  for (;; precision++) {
+    snprintf(text, sizeof text, "%.*e", precision - 1, d);
+    if (precision == 17 || strtod(text, NULL) == d)
+      break;
+  }
+  int n = 0;
+  char *p = text;
+  for (; *p != 'e'; p++)
+    if (isdigit((unsigned char)*p))
+      digits[n++] = *p;
+  while (n > 1 && digits[n - 1] == '0')
+    n--;
+  *exponent_o = atoi(p + 1) + 1;
+  return n;
+}
+
+/* Without an exponent, unless that needs many zeros; the choice is Guile's.
+   The first of n digits is that of 10^e. */
+static bool is_plain(int n, int e) {
+  return e >= -3 && e <= (n + 2 > 6 ? n + 2 : 6);
+}
+
+static void format_plain(char *out, const char *digits, int n, int point) {
+  if (point <= 0) {
+    out += sprintf(out, "0.");
+    for (int i = point; i < 0; i++)
+      *out++ = '0';
+    memcpy(out, digits, (size_t)n);
+    out[n] = 0;
+    return;
+  }
+  for (int i = 0; i < point; i++)
+    *out++ = i < n ? digits[i] : '0';
+  *out++ = '.';
+  if (n <= point)
+    *out++ = '0';
+  else
+    memcpy(out, digits + point, (size_t)(n - point));
+  out[n <= point ? 0 : n - point] = 0;
+}
+
+static char *double_to_c(double d) {
+  char *s = malloc(64), digits[32], *p = s;
+  int exponent;
+  if (s == NULL)
+    raise_kind("memory", NULL, "out of memory", NIL);
+  if (isnan(d) || isinf(d)) {
+    strcpy(s, isnan(d) ? "+nan.0" : d > 0 ? "+inf.0" : "-inf.0");
+    return s;
+  }
+  if (signbit(d))
+    *p++ = '-';
+  if (d == 0) {
+    strcpy(p, "0.0");
+    return s;
+  }
+  int n = shortest_digits(fabs(d), digits, &exponent);
+  if (is_plain(n, exponent - 1)) {
+    format_plain(p, digits, n, exponent);
+  } else {
+    *p++ = digits[0];
+    *p++ = '.';
+    memcpy(p, n > 1 ? digits + 1 : "0", (size_t)(n > 1 ? n - 1 : 1));
+    p += n > 1 ? n - 1 : 1;
+    sprintf(p, "e%d", exponent - 1);
+  }
+  return s;
+}
+
+char *number_to_c(val v, int radix) {
+  if (is_flonum(v))
+    return double_to_c(flonum_double(v));
+  if (!is_type(v, T_RATIO))
+    return int_to_c(v, radix);
+  char *a = int_to_c(RATIO_NUM(v), radix), *b = int_to_c(RATIO_DEN(v), radix);
+  size_t n = strlen(a) + strlen(b) + 2;
+  char *s = malloc(n);
+  if (s == NULL)
+    raise_kind("memory", NULL, "out of memory", NIL);
+  snprintf(s, n, "%s/%s", a, b);
+  free(a);
+  free(b);
+  return s;
+}
+
+/* ---- parsing: FALSE for what is no number */
+
+struct parse {
+  const char *s, *end;
+  int radix;
+  char exactness; /* 'e', 'i' or 0 */
+};
+
+static bool is_digit(int c, int radix) {
+  if (c >= '0' && c <= '9')
+    return c - '0' < radix;
+  c |= 32;
+  return c >= 'a' && c - 'a' + 10 < radix;
+}
+
+static size_t count_digits(const char *s, const char *end, int radix) {
+  const char *p = s;
+  while (p < end && is_digit((unsigned char)*p, radix))
+    p++;
+  return (size_t)(p - s);
+}
+
+static val with_exactness(struct parse *p, val v) {
+  return p->exactness == 'i' ? to_inexact(v) : v;
+}
+
+/* DIGITS . DIGITS e EXPONENT, exactly. */
+static val exact_decimal(const char *digits, size_t n, intptr_t scale,
+                         bool negative) {
+  val v = n == 0 ? FIX(0) : int_from_digits(digits, n, 10, negative);
+  if (scale > 100000 || scale < -100000)
+    return FALSE;
+  val power = arith_expt(FIX(10), FIX(scale < 0 ? -scale : scale));
+  return scale < 0 ? arith_div(v, power) : arith_mul(v, power);
+}
+
+static val parse_exact_decimal(struct parse *p, bool negative,
+                               const char *whole, size_t nwhole,
+                               const char *fraction, size_t nfraction,
+                               intptr_t exponent) {
+  (void)p;
+  char *digits = malloc(nwhole + nfraction + 1);
+  if (digits == NULL)
+    return FALSE;
+  memcpy(digits, whole, nwhole);
+  memcpy(digits + nwhole, fraction, nfraction);
+  digits[nwhole + nfraction] = 0;
+  val v = exact_decimal(digits, nwhole + nfraction,
+                        exponent - (intptr_t)nfraction, negative);
+  free(digits);
+  return v;
+}
+
+static val parse_decimal(struct parse *p, bool negative) {
+  const char *whole = p->s, *q = p->s;
+  size_t nwhole = count_digits(q, p->end, 10), nfraction = 0;
+  q += nwhole;
+  const char *fraction = q;
+  if (q < p->end && *q == '.') {
+    fraction = ++q;
+    nfraction = count_digits(q, p->end, 10);
+    q += nfraction;
+  }
+  if (nwhole + nfraction == 0)
+    return FALSE;
+  intptr_t exponent = 0;
+  if (q < p->end && (*q | 32) == 'e') {
+    const char *e = ++q;
+    if (q < p->end && (*q == '+' || *q == '-'))
+      q++;
+    size_t n = count_digits(q, p->end, 10);
+    if (n == 0)
+      return FALSE;
+    exponent = n > 9 ? (*e == '-' ? -999999999 : 999999999) : atol(e);
+    q += n;
+  }
+  if (q != p->end)
+    return FALSE;
+  if (p->exactness == 'e')
+    return parse_exact_decimal(p, negative, whole, nwhole, fraction, nfraction,
+                               exponent);
+  double d = strtod(whole, NULL);
+  return make_flonum(negative ? -d : d);
+}
+
+static val parse_rational(struct parse *p, bool negative) {
+  size_t n = count_digits(p->s, p->end, p->radix);
+  const char *q = p->s + n;
+  if (n > 0 && q == p->end)
+    return with_exactness(p, int_from_digits(p->s, n, p->radix, negative));
+  if (n > 0 && *q == '/') {
+    size_t m = count_digits(q + 1, p->end, p->radix);
+    if (m == 0 || q + 1 + m != p->end)
+      return FALSE;
+    val num = int_from_digits(p->s, n, p->radix, negative);
+    val den = int_from_digits(q + 1, m, p->radix, false);
+    if (den == FIX(0))
+      return FALSE;
+    return with_exactness(p, make_ratio(num, den));
+  }
+  return p->radix == 10 ? parse_decimal(p, negative) : FALSE;
+}
+
+static val parse_special(struct parse *p, bool negative) {
+  size_t n = (size_t)(p->end - p->s);
+  if (n == 5 && strncasecmp(p->s, "inf.0", 5) == 0)
+    return make_flonum(negative ? -INFINITY : INFINITY);
+  if (n == 5 && strncasecmp(p->s, "nan.0", 5) == 0)
+    return make_flonum(NAN);
+  return FALSE;
+}
+
+static bool parse_prefix(struct parse *p) {
+  while (p->end - p->s >= 2 && p->s[0] == '#') {
+    switch (p->s[1] | 32) {
+    case 'e':
+    case 'i':
+      p->exactness = (char)(p->s[1] | 32);
+      break;
+    case 'x':
+      p->radix = 16;
+      break;
+    case 'd':
+      p->radix = 10;
+      break;
+    case 'o':
+      p->radix = 8;
+      break;
+    case 'b':
+      p->radix = 2;
+      break;
+    default:
+      return false;
+    }
+    p->s += 2;
+  }
+  return true;
+}
+
+/* s[n] must be readable and no part of a number: a zero, say. */
+val parse_number(const char *s, size_t n, int radix) {
+  struct parse p = {s, s + n, radix, 0};
+  bool negative = false;
+  if (n == 0 || !parse_prefix(&p) || p.s == p.end)
+    return FALSE;
+  if (*p.s == '+' || *p.s == '-') {
+    negative = *p.s++ == '-';
+    val v = parse_special(&p, negative);
+    if (v != FALSE)
+      return v;
+  }
+  if (p.s == p.end || (!is_digit((unsigned char)*p.s, p.radix) && *p.s != '.'))
+    return FALSE;
+  val v = parse_rational(&p, negative);
+  return v;
+}

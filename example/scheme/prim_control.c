@@ -1,0 +1,375 @@
+/* Testudo: primitives on procedures, conditions, and the system.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "scheme.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- procedures and values */
+
+static val p_procedurep(int argc, val *argv) {
+  (void)argc;
+  return boolean(is_procedure(argv[0]));
+}
+
+static val p_values(int argc, val *argv) {
+  if (argc == 1)
+    return argv[0];
+  val v = make_object(T_VALUES, (size_t)argc, FALSE);
+  if (argc == 0)
+    *obj(v) = HEADER_WITH_FLAG(*obj(v), 1);
+  for (int i = 0; i < argc; i++)
+    SLOT(v, i + 1) = argv[i];
+  return v;
+}
+
+static val p_make_cases(int argc, val *argv) {
+  val v = make_object(T_CASES, (size_t)argc, FALSE);
+  for (int i = 0; i < argc; i++)
+    SLOT(v, i + 1) = argv[i];
+  return v;
+}
+
+static val p_compile(int argc, val *argv) {
+  val saved = vm.root[R_FILE];
+  vm.root[R_FILE] = argc > 1 ? argv[1] : FALSE;
+  val closure = compile_toplevel(argv[0]);
+  vm.root[R_FILE] = saved;
+  return closure;
+}
+
+/* The rest of what the machine keeps for a computation. */
+static val p_winders(int argc, val *argv) {
+  if (argc > 0)
+    vm.root[R_WINDERS] = argv[0];
+  return vm.root[R_WINDERS];
+}
+
+static val p_handlers(int argc, val *argv) {
+  if (argc > 0)
+    vm.root[R_HANDLERS] = argv[0];
+  return vm.root[R_HANDLERS];
+}
+
+static val p_cont_winders(int argc, val *argv) {
+  (void)argc;
+  return CONT_WINDERS(argv[0]);
+}
+
+static val p_set_hooks(int argc, val *argv) {
+  (void)argc;
+  vm.root[R_SIGNAL] = argv[0];
+  vm.root[R_REWIND] = argv[1];
+  return UNSPEC;
+}
+
+/* ---- parameters and promises */
+
+static val p_make_param(int argc, val *argv) {
+  (void)argc;
+  val p = make_object(T_PARAM, 2, argv[0]);
+  PARAM_CONVERT(p) = argv[1];
+  return p;
+}
+
+static val arg_param(val *argv, int i) {
+  return arg_of(argv, i, T_PARAM, "parameter");
+}
+
+static val p_param_value(int argc, val *argv) {
+  (void)argc;
+  return PARAM_VALUE(arg_param(argv, 0));
+}
+
+static val p_param_set(int argc, val *argv) {
+  (void)argc;
+  PARAM_VALUE(arg_param(argv, 0)) = argv[1];
+  return UNSPEC;
+}
+
+static val p_param_convert(int argc, val *argv) {
+  (void)argc;
+  return PARAM_CONVERT(arg_param(argv, 0));
+}
+
+static val p_make_promise(int argc, val *argv) {
+  (void)argc;
+  val p = make_object(T_PROMISE, 1, FALSE);
+  val content = cons(argv[0], argv[1]);
+  PROMISE_BOX(p) = content;
+  return p;
+}
+
+static val p_promisep(int argc, val *argv) {
+  (void)argc;
+  return boolean(is_type(argv[0], T_PROMISE));
+}
+
+static val p_promise_box(int argc, val *argv) {
+  if (argc > 1)
+    PROMISE_BOX(argv[0]) = argv[1];
+  return PROMISE_BOX(arg_of(argv, 0, T_PROMISE, "promise"));
+}
+
+/* ---- conditions */
+
+static val p_make_error(int argc, val *argv) {
+  (void)argc;
+  return make_user_error(argv[0], argv[1]);
+}
+
+static bool has_kind(val v, const char *kind) {
+  return is_type(v, T_ERROR) && ERROR_KIND(v) == intern(kind);
+}
+
+static val p_errorp(int argc, val *argv) {
+  (void)argc;
+  return boolean(is_type(argv[0], T_ERROR));
+}
+
+static val p_read_errorp(int argc, val *argv) {
+  (void)argc;
+  return boolean(has_kind(argv[0], "read"));
+}
+
+static val p_file_errorp(int argc, val *argv) {
+  (void)argc;
+  return boolean(has_kind(argv[0], "file"));
+}
+
+static val arg_error(val *argv) {
+  return arg_of(argv, 0, T_ERROR, "error object");
+}
+
+static val p_error_message(int argc, val *argv) {
+  (void)argc;
+  return ERROR_MESSAGE(arg_error(argv));
+}
+
+static val p_error_irritants(int argc, val *argv) {
+  (void)argc;
+  return ERROR_IRRITANTS(arg_error(argv));
+}
+
+static val p_error_place(int argc, val *argv) {
+  (void)argc;
+  return ERROR_PLACE(arg_error(argv));
+}
+
+static val p_report(int argc, val *argv) {
+  (void)argc;
+  report_condition(argv[0], arg_of(argv, 1, T_PORT, "port"));
+  return UNSPEC;
+}
+
+static val p_uncaught(int argc, val *argv) {
+  (void)argc;
+  vm.root[R_CONDITION] = argv[0];
+  machine_abandon();
+}
+
+/* ---- the system */
+
+static val p_exit(int argc, val *argv) {
+  int code = 0;
+  if (argc > 0)
+    code = is_fix(argv[0]) ? (int)fix_int(argv[0]) : argv[0] == FALSE;
+  port_flush_all();
+  exit(code);
+}
+
+/* Procedures that the program defines for itself are not compiled in line:
+   a first look at the file finds them. Its errors are found later again. */
+static val p_note_file(int argc, val *argv) {
+  (void)argc;
+  jmp_buf here, *saved = vm.escape;
+  char *name = string_to_utf8(arg_string(argv, 0), NULL);
+  val port = port_open_file(name, PORT_IN);
+  free(name);
+  if (port == FALSE)
+    raise_kind("file", "load", "cannot open file", cons(argv[0], NIL));
+  vm.escape = &here;
+  if (setjmp(here) == 0)
+    for (val v = read_datum(port); v != EOFVAL; v = read_datum(port))
+      note_redefinitions(v);
+  vm.escape = saved;
+  port_release(port);
+  return UNSPEC;
+}
+
+static double seconds(clockid_t id) {
+  struct timespec t;
+  clock_gettime(id, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static val p_current_second(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return make_flonum(seconds(CLOCK_REALTIME));
+}
+
+static val p_current_jiffy(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return FIX(seconds(CLOCK_MONOTONIC) * 1e9);
+}
+
+static val p_jiffies_per_second(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return FIX(1000000000);
+}
+
+static val p_runtime(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return make_flonum(seconds(CLOCK_PROCESS_CPUTIME_ID));
+}
+
+static val p_getenv(int argc, val *argv) {
+  (void)argc;
+  char *name = string_to_utf8(arg_string(argv, 0), NULL);
+  const char *value = getenv(name);
+  free(name);
+  return value == NULL ? FALSE : string_from_c(value);
+}
+
+extern char **environ;
+
+static val p_environment(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  val list = NIL;
+  for (char **e = environ; *e != NULL; e++) {
+    const char *eq = strchr(*e, '=');
+    if (eq == NULL)
+      continue;
+    val name = string_from_utf8(*e, (size_t)(eq - *e));
+    list = cons(cons(name, string_from_c(eq + 1)), list);
+  }
+  return list;
+}
+
+static val p_command_line(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return vm.root[R_COMMAND_LINE];
+}
+
+static val p_features(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return vm.root[R_FEATURES];
+}
+
+static val p_environment_of(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return vm.root[R_ENV];
+}
+
+static val p_void(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return UNSPEC;
+}
+
+static val p_eof(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return EOFVAL;
+}
+
+static val p_eofp(int argc, val *argv) {
+  (void)argc;
+  return boolean(argv[0] == EOFVAL);
+}
+
+/* ---- the collector */
+
+static val p_gc(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  stack_clear_unused();
+  memory_collect();
+  memory_poll_finalization();
+  return UNSPEC;
+}
+
+static val entry(const char *name, val value, val list) {
+  return cons(cons(intern(name), value), list);
+}
+
+static val p_gc_statistics(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  val list = memory_statistics(NIL);
+  list = entry("reserved", FIX(mps_arena_reserved(vm.arena)), list);
+  list = entry("spare", FIX(mps_arena_spare_committed(vm.arena)), list);
+  list = entry("committed", FIX(mps_arena_committed(vm.arena)), list);
+  return entry("collections", FIX(memory_collections()), list);
+}
+
+static val p_address(int argc, val *argv) {
+  (void)argc;
+  return FIX(argv[0] >> 3);
+}
+
+const struct prim prims_control[] = {
+    {"apply", PRIM_SPECIAL(SP_APPLY), 1, -1},
+    {"%call/cc", PRIM_SPECIAL(SP_CALLCC), 1, 1},
+    {"call/cc", PRIM_SPECIAL(SP_CALLCC), 1, 1},
+    {"call-with-current-continuation", PRIM_SPECIAL(SP_CALLCC), 1, 1},
+    {"%throw", PRIM_SPECIAL(SP_THROW), 2, 2},
+    {"%apply-values", PRIM_SPECIAL(SP_APPLY_VALUES), 2, 2},
+    {"procedure?", p_procedurep, 1, 1},
+    {"values", p_values, 0, -1},
+    {"%make-cases", p_make_cases, 1, -1},
+    {"%compile", p_compile, 1, 2},
+    {"%winders", p_winders, 0, 1},
+    {"%handlers", p_handlers, 0, 1},
+    {"%continuation-winders", p_cont_winders, 1, 1},
+    {"%set-hooks!", p_set_hooks, 2, 2},
+    {"%make-parameter", p_make_param, 2, 2},
+    {"%parameter-value", p_param_value, 1, 1},
+    {"%parameter-set!", p_param_set, 2, 2},
+    {"%parameter-converter", p_param_convert, 1, 1},
+    {"%make-promise", p_make_promise, 2, 2},
+    {"promise?", p_promisep, 1, 1},
+    {"%promise-box", p_promise_box, 1, 2},
+    {"%make-error", p_make_error, 2, 2},
+    {"error-object?", p_errorp, 1, 1},
+    {"read-error?", p_read_errorp, 1, 1},
+    {"file-error?", p_file_errorp, 1, 1},
+    {"error-object-message", p_error_message, 1, 1},
+    {"error-object-irritants", p_error_irritants, 1, 1},
+    {"error-object-place", p_error_place, 1, 1},
+    {"%report", p_report, 2, 2},
+    {"%uncaught", p_uncaught, 1, 1},
+    {"%exit", p_exit, 0, 1},
+    {"emergency-exit", p_exit, 0, 1},
+    {"%note-file", p_note_file, 1, 1},
+    {"current-second", p_current_second, 0, 0},
+    {"current-jiffy", p_current_jiffy, 0, 0},
+    {"jiffies-per-second", p_jiffies_per_second, 0, 0},
+    {"runtime", p_runtime, 0, 0},
+    {"get-environment-variable", p_getenv, 1, 1},
+    {"get-environment-variables", p_environment, 0, 0},
+    {"command-line", p_command_line, 0, 0},
+    {"features", p_features, 0, 0},
+    {"interaction-environment", p_environment_of, 0, 0},
+    {"environment", p_environment_of, 0, -1},
+    {"scheme-report-environment", p_environment_of, 0, 1},
+    {"null-environment", p_environment_of, 0, 1},
+    {"system-global-environment", p_environment_of, 0, 0},
+    {"void", p_void, 0, -1},
+    {"eof-object", p_eof, 0, 0},
+    {"eof-object?", p_eofp, 1, 1},
+    {"gc", p_gc, 0, 0},
+    {"gc-statistics", p_gc_statistics, 0, 0},
+    {"object-address", p_address, 1, 1},
+    {NULL, NULL, 0, 0},
+};

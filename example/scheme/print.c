@@ -1,0 +1,423 @@
+/* Testudo: the printer of the Scheme interpreter. SPDX-License-Identifier:
+   BSD-2-Clause
+
+   Circular structures get datum labels. Whether there are any is found by a
+   walk with a budget; only when it runs out are addresses recorded, with the
+   arena clamped so that nothing moves meanwhile. */
+#include "scheme.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct seen {
+  val v;
+  int label;   /* -1: once; -2: to be labelled; else its number */
+  bool active; /* on the path from the root */
+};
+
+struct printer {
+  val port;
+  enum print_mode mode;
+  struct seen *table; /* null when there is nothing to label */
+  size_t size, count;
+  int next_label;
+};
+
+static void print_value(struct printer *p, val v);
+
+/* ---- finding what needs a label */
+
+static bool is_compound(val v) {
+  return is_pair(v) || (is_vector(v) && VEC_LEN(v) > 0);
+}
+
+static bool within_budget(val v, size_t *budget, int depth) {
+  if (depth > 2000)
+    return false;
+  while (is_compound(v)) {
+    if (*budget == 0)
+      return false;
+    (*budget)--;
+    if (is_pair(v)) {
+      if (!within_budget(CAR(v), budget, depth + 1))
+        return false;
+      v = CDR(v);
+      continue;
+    }
+    for (size_t i = 0; i < VEC_LEN(v); i++)
+      if (!within_budget(VEC_REF(v, i), budget, depth + 1))
+        return false;
+    return true;
+  }
+  return true;
+}
+
+static struct seen *lookup(struct printer *p, val v) {
+  size_t i = (v >> 3) * 0x9e3779b97f4a7c15u >> 20;
+  for (;; i++) {
+    struct seen *s = &p->table[i & (p->size - 1)];
+    if (s->v == v || s->v == 0)
+      return s;
+  }
+}
+
+static void grow_table(struct printer *p) {
+  struct seen *old = p->table;
+  size_t n = p->size;
+  p->size = n == 0 ? 1024 : n * 2;
+  p->table = calloc(p->size, sizeof *p->table);
+  if (p->table == NULL)
+    raise_kind("memory", NULL, "out of memory", NIL);
+  for (size_t i = 0; i < n; i++)
+    if (old[i].v != 0)
+      *lookup(p, old[i].v) = old[i];
+  free(old);
+}
+
+/* True if the object was met before; notes it otherwise. */
+static bool met(struct printer *p, val v) {
+  if (p->count * 2 >= p->size)
+    grow_table(p);
+  struct seen *s = lookup(p, v);
+  if (s->v != 0) {
+    if (s->active || p->mode == PRINT_SHARED)
+      s->label = -2;
+    return true;
+  }
+  *s = (struct seen){v, -1, true};
+  p->count++;
+  return false;
+}
+
+static void leave(struct printer *p, val v) {
+  lookup(p, v)->active = false;
+}
+
+static void mark(struct printer *p, val v) {
+  check_c_depth();
+  val start = v;
+  while (is_compound(v) && !met(p, v)) {
+    if (is_vector(v)) {
+      for (size_t i = 0; i < VEC_LEN(v); i++)
+        mark(p, VEC_REF(v, i));
+      leave(p, v);
+      break;
+    }
+    mark(p, CAR(v));
+    v = CDR(v);
+  }
+  for (val l = start; is_pair(l) && lookup(p, l)->active; l = CDR(l))
+    leave(p, l);
+}
+
+static void find_labels(struct printer *p, val v) {
+  size_t budget = p->mode == PRINT_SHARED ? 0 : 200000;
+  if (p->mode == PRINT_SIMPLE || within_budget(v, &budget, 0))
+    return;
+  grow_table(p);
+  mark(p, v);
+}
+
+/* ---- printing */
+
+static void put(struct printer *p, const char *s) {
+  port_puts(p->port, s);
+}
+
+static void print_number(struct printer *p, val v) {
+  char *s = number_to_c(v, 10);
+  put(p, s);
+  free(s);
+}
+
+static void put_hex(struct printer *p, const char *before, uint32_t c,
+                    const char *after) {
+  char text[24];
+  snprintf(text, sizeof text, "%s%x%s", before, c, after);
+  put(p, text);
+}
+
+static void print_char(struct printer *p, uint32_t c) {
+  static const struct {
+    uint32_t c;
+    const char *name;
+  } names[] = {{0, "null"},    {7, "alarm"},    {8, "backspace"},
+               {9, "tab"},     {10, "newline"}, {13, "return"},
+               {27, "escape"}, {' ', "space"},  {127, "delete"}};
+  if (p->mode == PRINT_DISPLAY) {
+    port_putc(p->port, c);
+    return;
+  }
+  put(p, "#\\");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (names[i].c == c) {
+      put(p, names[i].name);
+      return;
+    }
+  if (c < 32 || (c > 127 && c < 160))
+    put_hex(p, "x", c, "");
+  else
+    port_putc(p->port, c);
+}
+
+static void print_escaped(struct printer *p, val s, char quote) {
+  port_putc(p->port, (uint32_t)quote);
+  for (size_t i = 0; i < STRING_LEN(s); i++) {
+    uint32_t c = string_get(s, i);
+    const char *escape =
+        c < 128 && c > 0 ? strchr("\aa\bb\nn\rr\tt", (int)c) : NULL;
+    if (c == (uint32_t)quote || c == '\\') {
+      port_putc(p->port, '\\');
+      port_putc(p->port, c);
+    } else if (escape != NULL && c < 32) {
+      port_putc(p->port, '\\');
+      port_putc(p->port, (uint32_t)escape[1]);
+    } else if (c < 32 || c == 127) {
+      put_hex(p, "\\x", c, ";");
+    } else {
+      port_putc(p->port, c);
+    }
+  }
+  port_putc(p->port, (uint32_t)quote);
+}
+
+static void print_plain(struct printer *p, val s) {
+  char *text = string_to_utf8(s, NULL);
+  put(p, text);
+  free(text);
+}
+
+static void print_string(struct printer *p, val s) {
+  if (p->mode == PRINT_DISPLAY) {
+    size_t n;
+    char *text = string_to_utf8(s, &n);
+    port_write(p->port, text, n);
+    free(text);
+  } else {
+    print_escaped(p, s, '"');
+  }
+}
+
+/* Could the name be read back as this symbol without bars? */
+static bool is_plain_symbol(val name) {
+  size_t n = STRING_LEN(name);
+  if (n == 0)
+    return false;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t c = string_get(name, i);
+    if (c <= 32 || c == 127 || (c < 128 && strchr("()\"';`,|", (int)c)))
+      return false;
+  }
+  uint32_t first = string_get(name, 0);
+  if (first == '#' || (n == 1 && first == '.'))
+    return false;
+  char *text = string_to_utf8(name, NULL);
+  bool number = parse_number(text, strlen(text), 10) != FALSE;
+  free(text);
+  return !number;
+}
+
+static void print_symbol(struct printer *p, val s) {
+  if (p->mode == PRINT_DISPLAY || is_plain_symbol(SYM_NAME(s)))
+    print_plain(p, SYM_NAME(s));
+  else
+    print_escaped(p, SYM_NAME(s), '|');
+}
+
+static void print_constant(struct printer *p, val v) {
+  static const char *const names[] = {
+      "#f",     "#t",         "()",         "#<unspecified>",
+      "#<eof>", "#<unbound>", "#<deleted>", "#<default>"};
+  if (is_char(v))
+    print_char(p, char_int(v));
+  else if (is_syntax(v))
+    put(p, "#<syntax>");
+  else
+    put(p, IMM_PAYLOAD(v) < 8 ? names[IMM_PAYLOAD(v)] : "#<mark>");
+}
+
+/* Prints a label; true if the datum itself is not to be printed again. */
+static bool print_label(struct printer *p, val v) {
+  char text[24];
+  if (p->table == NULL)
+    return false;
+  struct seen *s = lookup(p, v);
+  if (s->v == 0 || s->label == -1)
+    return false;
+  bool again = s->label >= 0;
+  if (!again)
+    s->label = p->next_label++;
+  snprintf(text, sizeof text, again ? "#%d#" : "#%d=", s->label);
+  put(p, text);
+  return again;
+}
+
+static bool has_label(struct printer *p, val v) {
+  return p->table != NULL && lookup(p, v)->v != 0 && lookup(p, v)->label != -1;
+}
+
+static void print_list(struct printer *p, val v) {
+  port_putc(p->port, '(');
+  print_value(p, CAR(v));
+  for (v = CDR(v); is_pair(v) && !has_label(p, v); v = CDR(v)) {
+    port_putc(p->port, ' ');
+    print_value(p, CAR(v));
+  }
+  if (v != NIL) {
+    put(p, " . ");
+    print_value(p, v);
+  }
+  port_putc(p->port, ')');
+}
+
+static void print_vector(struct printer *p, val v) {
+  put(p, "#(");
+  for (size_t i = 0; i < VEC_LEN(v); i++) {
+    if (i > 0)
+      port_putc(p->port, ' ');
+    print_value(p, VEC_REF(v, i));
+  }
+  port_putc(p->port, ')');
+}
+
+static void print_bytevector(struct printer *p, val v) {
+  char text[8];
+  put(p, "#u8(");
+  for (size_t i = 0; i < BV_LEN(v); i++) {
+    snprintf(text, sizeof text, i == 0 ? "%u" : " %u", BV_DATA(v)[i]);
+    put(p, text);
+  }
+  port_putc(p->port, ')');
+}
+
+static void print_named(struct printer *p, const char *what, val name) {
+  put(p, "#<");
+  put(p, what);
+  if (name != FALSE) {
+    port_putc(p->port, ' ');
+    print_value(p, name);
+  }
+  port_putc(p->port, '>');
+}
+
+static void print_record(struct printer *p, val v) {
+  val rtd = RECORD_RTD(v);
+  enum print_mode mode = p->mode;
+  put(p, "#<");
+  p->mode = PRINT_DISPLAY;
+  print_value(p, RTD_NAME(rtd));
+  p->mode = mode;
+  size_t i = 0;
+  for (val l = RTD_FIELDS(rtd); is_pair(l); l = CDR(l), i++) {
+    port_putc(p->port, ' ');
+    print_value(p, CAR(l));
+    put(p, ": ");
+    print_value(p, RECORD_FIELD(v, i));
+  }
+  port_putc(p->port, '>');
+}
+
+static void print_error(struct printer *p, val v) {
+  put(p, "#<error ");
+  print_value(p, ERROR_MESSAGE(v));
+  for (val l = ERROR_IRRITANTS(v); is_pair(l); l = CDR(l)) {
+    port_putc(p->port, ' ');
+    print_value(p, CAR(l));
+  }
+  port_putc(p->port, '>');
+}
+
+static void print_values(struct printer *p, val v) {
+  for (size_t i = 0; i < VEC_LEN(v); i++) {
+    if (i > 0)
+      port_putc(p->port, ' ');
+    print_value(p, SLOT(v, i + 1));
+  }
+}
+
+static void print_other(struct printer *p, val v) {
+  static const char *const names[T_LIMIT] = {
+      [T_BOX] = "box",           [T_CONT] = "continuation",
+      [T_PARAM] = "parameter",   [T_PROMISE] = "promise",
+      [T_TABLE] = "hash-table",  [T_PORT] = "port",
+      [T_MACRO] = "macro",       [T_ENV] = "environment",
+      [T_GUARDIAN] = "guardian", [T_CASES] = "procedure",
+  };
+  const char *name = names[ref_type(v)];
+  print_named(p, name == NULL ? "object" : name, FALSE);
+}
+
+static void print_object(struct printer *p, val v) {
+  switch (ref_type(v)) {
+  case T_PAIR:
+    print_list(p, v);
+    return;
+  case T_VECTOR:
+    print_vector(p, v);
+    return;
+  case T_FLONUM:
+  case T_BIGNUM:
+  case T_RATIO:
+    print_number(p, v);
+    return;
+  case T_STRING:
+    print_string(p, v);
+    return;
+  case T_SYMBOL:
+    print_symbol(p, v);
+    return;
+  case T_BYTEVECTOR:
+    print_bytevector(p, v);
+    return;
+  case T_CLOSURE:
+    print_named(p, "procedure", CODE_NAME(CLOSURE_CODE(v)));
+    return;
+  case T_PRIM:
+    print_named(p, "procedure", intern(prim_table[PRIM_INDEX(v)]->name));
+    return;
+  case T_RECORD:
+    print_record(p, v);
+    return;
+  case T_RTD:
+    print_named(p, "record-type", RTD_NAME(v));
+    return;
+  case T_ERROR:
+    print_error(p, v);
+    return;
+  case T_VALUES:
+    print_values(p, v);
+    return;
+  case T_ALIAS:
+    print_value(p, ALIAS_NAME(v));
+    return;
+  default:
+    print_other(p, v);
+  }
+}
+
+static void print_value(struct printer *p, val v) {
+  check_c_depth();
+  if (is_fix(v))
+    print_number(p, v);
+  else if (!is_ref(v))
+    print_constant(p, v);
+  else if (!is_compound(v) || !print_label(p, v))
+    print_object(p, v);
+}
+
+void print(val v, val port, enum print_mode mode) {
+  struct printer p = {.port = port, .mode = mode};
+  if (!is_compound(v)) {
+    print_value(&p, v);
+    return;
+  }
+  mps_arena_clamp(vm.arena);
+  find_labels(&p, v);
+  if (p.table == NULL)
+    mps_arena_release(vm.arena);
+  print_value(&p, v);
+  if (p.table != NULL) {
+    free(p.table);
+    mps_arena_release(vm.arena);
+  }
+}

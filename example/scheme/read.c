@@ -1,0 +1,472 @@
+/* Testudo: the reader of the Scheme interpreter. SPDX-License-Identifier:
+   BSD-2-Clause
+
+   Pairs that are read have a fourth word with their place: that is how
+   errors know the line. */
+#include "scheme.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+  val port;
+  val labels; /* list of (number . datum) for #n= */
+  bool labelled;
+  bool fold;
+  char *token;
+  size_t used, size;
+};
+
+/* Not data but what ends a list. */
+enum { END_CLOSE = 1, END_DOT = 2 };
+#define MARK(n) IMM(IMM_CONST, 100 + (n))
+
+static bool fold_files; /* #!fold-case was read */
+
+static val read_item(struct reader *r);
+
+NORETURN static void fail_at(struct reader *r, val pos, const char *message,
+                             val irritants) {
+  val place = place_string(port_name(r->port), pos);
+  free(r->token);
+  val e = make_object(T_ERROR, 5, FALSE);
+  ERROR_KIND(e) = intern("read");
+  ERROR_MESSAGE(e) = string_from_c(message);
+  ERROR_IRRITANTS(e) = irritants;
+  ERROR_PLACE(e) = place;
+  raise_value(e);
+}
+
+NORETURN static void fail(struct reader *r, const char *message) {
+  fail_at(r, port_position(r->port), message, NIL);
+}
+
+static void push(struct reader *r, uint32_t c) {
+  if (r->used + 5 > r->size) {
+    r->size = r->size * 2 + 64;
+    char *p = realloc(r->token, r->size);
+    if (p == NULL)
+      fail(r, "out of memory");
+    r->token = p;
+  }
+  r->used += utf8_encode(c, r->token + r->used);
+  r->token[r->used] = 0;
+}
+
+static bool is_space(int c) {
+  return c == ' ' || (c >= '\t' && c <= '\r') || c == 0xa0 || c == 0xfeff;
+}
+
+static bool is_delimiter(int c) {
+  return c < 0 || is_space(c) || c == '(' || c == ')' || c == '"' ||
+         c == ';' || c == '\'' || c == '|';
+}
+
+static void skip_block_comment(struct reader *r, val pos) {
+  int depth = 1, prev = 0;
+  while (depth > 0) {
+    int c = port_getc(r->port);
+    if (c < 0)
+      fail_at(r, pos, "block comment is not closed", NIL);
+    if (prev == '|' && c == '#') {
+      depth--;
+      c = 0;
+    } else if (prev == '#' && c == '|') {
+      depth++;
+      c = 0;
+    }
+    prev = c;
+  }
+}
+
+static void skip_line(struct reader *r) {
+  int c;
+  do
+    c = port_getc(r->port);
+  while (c >= 0 && c != '\n');
+}
+
+/* Reads up to the next delimiter into the token. */
+static void read_token(struct reader *r) {
+  while (!is_delimiter(port_peekc(r->port)))
+    push(r, (uint32_t)port_getc(r->port));
+}
+
+static int read_hex_escape(struct reader *r) {
+  long c = 0;
+  int digits = 0;
+  for (;;) {
+    int d = port_getc(r->port);
+    if (d == ';' && digits > 0)
+      return (int)c;
+    if (d < 0 || d > 127 || !isxdigit(d) || c > 0x10ffff)
+      fail(r, "bad \\x escape");
+    c = c * 16 + (d <= '9' ? d - '0' : (d | 32) - 'a' + 10);
+    digits++;
+  }
+}
+
+/* After a backslash and a blank: the line ending and its indentation. */
+static void skip_line_continuation(struct reader *r, int c) {
+  while (c == ' ' || c == '\t')
+    c = port_getc(r->port);
+  if (c == '\r')
+    c = port_getc(r->port);
+  if (c != '\n')
+    fail(r, "bad escape in a string");
+  while (port_peekc(r->port) == ' ' || port_peekc(r->port) == '\t')
+    port_getc(r->port);
+}
+
+static void read_escape(struct reader *r) {
+  static const char from[] = "abtnvfr0\"\\|";
+  static const char to[] = "\a\b\t\n\v\f\r\0\"\\|";
+  int c = port_getc(r->port);
+  const char *p = c > 0 && c < 128 ? strchr(from, c) : NULL;
+  if (p != NULL)
+    push(r, (unsigned char)to[p - from]);
+  else if (c == 'x' || c == 'X')
+    push(r, (uint32_t)read_hex_escape(r));
+  else
+    skip_line_continuation(r, c);
+}
+
+/* Text up to the closing quote, a double one or a bar. */
+static void read_quoted(struct reader *r, int quote, val pos) {
+  for (;;) {
+    int c = port_getc(r->port);
+    if (c < 0)
+      fail_at(r, pos,
+              quote == '"' ? "string is not closed" : "symbol is not closed",
+              NIL);
+    if (c == quote)
+      return;
+    if (c == '\\')
+      read_escape(r);
+    else
+      push(r, (uint32_t)c);
+  }
+}
+
+static val read_string(struct reader *r, val pos) {
+  r->used = 0;
+  push(r, ' ');
+  r->used = 0;
+  read_quoted(r, '"', pos);
+  return string_from_utf8(r->token, r->used);
+}
+
+/* A symbol may be plain and quoted in parts. */
+static val read_symbol_or_number(struct reader *r, val pos) {
+  bool quoted = false;
+  r->used = 0;
+  for (;;) {
+    read_token(r);
+    if (port_peekc(r->port) != '|')
+      break;
+    port_getc(r->port);
+    push(r, ' ');
+    r->used--;
+    read_quoted(r, '|', pos);
+    quoted = true;
+  }
+  if (!quoted) {
+    val n = parse_number(r->token, r->used, 10);
+    if (n != FALSE)
+      return n;
+  }
+  val name = string_from_utf8(r->token, r->used);
+  if ((r->fold || fold_files) && !quoted)
+    name = string_foldcase(name);
+  return intern_string(name);
+}
+
+static val char_by_name(const char *s, size_t n) {
+  static const struct {
+    const char *name;
+    uint32_t c;
+  } names[] = {{"space", ' '},   {"newline", '\n'}, {"tab", '\t'},
+               {"nul", 0},       {"null", 0},       {"altmode", 27},
+               {"return", '\r'}, {"linefeed", 10},  {"backspace", 8},
+               {"delete", 127},  {"rubout", 127},   {"escape", 27},
+               {"alarm", 7},     {"page", 12},      {"vtab", 11}};
+  uint32_t c;
+  if (utf8_decode(s, n, &c) == n)
+    return CHAR(c);
+  if (s[0] == 'x' || s[0] == 'U' || s[0] == 'u') {
+    char *end;
+    long x = strtol(s + 1, &end, 16);
+    if (*end == 0 && x >= 0 && x <= 0x10ffff && isxdigit((int)s[1]))
+      return CHAR(x);
+  }
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i].name, s) == 0)
+      return CHAR(names[i].c);
+  return FALSE;
+}
+
+static val read_char(struct reader *r) {
+  int c = port_getc(r->port);
+  if (c < 0)
+    fail(r, "end of file in a character");
+  r->used = 0;
+  push(r, (uint32_t)c);
+  if (c != ' ')
+    read_token(r);
+  val v = char_by_name(r->token, r->used);
+  if (v == FALSE)
+    fail_at(r, port_position(r->port), "unknown character name",
+            cons(string_from_utf8(r->token, r->used), NIL));
+  return v;
+}
+
+static val list_to_vector(val list) {
+  val v = make_vector((size_t)list_length(list), FALSE);
+  for (size_t i = 0; list != NIL; list = CDR(list))
+    VEC_REF(v, i++) = CAR(list);
+  return v;
+}
+
+static val list_to_bytevector(struct reader *r, val list) {
+  size_t n = (size_t)list_length(list);
+  val bv = make_leaf(T_BYTEVECTOR, sizeof(val) + n);
+  BV_LEN(bv) = n;
+  for (size_t i = 0; i < n; i++, list = CDR(list)) {
+    if (!is_fix(CAR(list)) || fix_int(CAR(list)) < 0 ||
+        fix_int(CAR(list)) > 255)
+      fail(r, "bytevector element is not a byte");
+    BV_DATA(bv)[i] = (unsigned char)fix_int(CAR(list));
+  }
+  return bv;
+}
+
+static val read_tail(struct reader *r, val pos) {
+  val tail = read_item(r);
+  if (tail == MARK(END_CLOSE) || tail == MARK(END_DOT) || tail == EOFVAL)
+    fail_at(r, pos, "bad dotted list", NIL);
+  if (read_item(r) != MARK(END_CLOSE))
+    fail_at(r, pos, "bad dotted list", NIL);
+  return tail;
+}
+
+static val read_list(struct reader *r, val pos) {
+  val head = NIL, last = NIL;
+  for (;;) {
+    val item_pos = port_position(r->port);
+    val item = read_item(r);
+    if (item == MARK(END_CLOSE))
+      return head;
+    if (item == EOFVAL)
+      fail_at(r, pos, "list is not closed", NIL);
+    if (item == MARK(END_DOT)) {
+      if (head == NIL)
+        fail_at(r, pos, "bad dotted list", NIL);
+      CDR(last) = read_tail(r, pos);
+      return head;
+    }
+    val pair = make_pair_at(item, NIL, head == NIL ? pos : item_pos);
+    if (head == NIL)
+      head = pair;
+    else
+      CDR(last) = pair;
+    last = pair;
+  }
+}
+
+static val read_datum_needed(struct reader *r, val pos) {
+  val v = read_item(r);
+  if (v == EOFVAL)
+    fail_at(r, pos, "end of file in a datum", NIL);
+  if (v == MARK(END_CLOSE) || v == MARK(END_DOT))
+    fail_at(r, pos, "datum expected", NIL);
+  return v;
+}
+
+static val read_abbreviation(struct reader *r, const char *name, val pos) {
+  val v = read_datum_needed(r, pos);
+  return make_pair_at(intern(name), make_pair_at(v, NIL, pos), pos);
+}
+
+/* ---- datum labels */
+
+static val label_ref(struct reader *r, val n) {
+  for (val l = r->labels; l != NIL; l = CDR(l))
+    if (CAR(CAR(l)) == n)
+      return CDR(CAR(l));
+  fail(r, "unknown datum label");
+}
+
+/* Replaces the placeholder, a box, everywhere in v. */
+static void patch(val v, val box, val datum) {
+  check_c_depth();
+  while (is_pair(v)) {
+    if (CAR(v) == box)
+      CAR(v) = datum;
+    else
+      patch(CAR(v), box, datum);
+    if (CDR(v) == box) {
+      CDR(v) = datum;
+      return;
+    }
+    v = CDR(v);
+  }
+  if (is_vector(v))
+    for (size_t i = 0; i < VEC_LEN(v); i++) {
+      if (VEC_REF(v, i) == box)
+        VEC_REF(v, i) = datum;
+      else
+        patch(VEC_REF(v, i), box, datum);
+    }
+}
+
+static val read_label(struct reader *r, int c, val pos) {
+  intptr_t n = c - '0';
+  while ((c = port_getc(r->port)) >= '0' && c <= '9' && n < 1 << 28)
+    n = n * 10 + c - '0';
+  if (c == '#')
+    return label_ref(r, FIX(n));
+  if (c != '=')
+    fail(r, "bad # syntax");
+  val box = make_box(FALSE);
+  val entry = cons(FIX(n), box);
+  r->labels = cons(entry, r->labels);
+  val datum = read_datum_needed(r, pos);
+  if (datum == box)
+    fail(r, "datum label refers to itself");
+  CDR(entry) = datum;
+  patch(datum, box, datum);
+  return datum;
+}
+
+/* ---- what begins with # */
+
+static val read_directive(struct reader *r, val pos) {
+  r->used = 0;
+  read_token(r);
+  if (r->used == 0)
+    push(r, ' ');
+  if (strcmp(r->token, "fold-case") == 0)
+    fold_files = true;
+  else if (strcmp(r->token, "no-fold-case") == 0)
+    fold_files = false;
+  else if (strcmp(r->token, "eof") == 0)
+    return EOFVAL;
+  else if (fix_int(pos) >> 12 == 1)
+    skip_line(r);
+  else
+    fail_at(r, pos, "unknown #! directive", NIL);
+  return read_item(r);
+}
+
+static val read_named_constant(struct reader *r, val pos) {
+  if (strcmp(r->token, "#t") == 0 || strcmp(r->token, "#true") == 0)
+    return TRUE;
+  if (strcmp(r->token, "#f") == 0 || strcmp(r->token, "#false") == 0)
+    return FALSE;
+  if (strcmp(r->token, "#u8") == 0 && port_peekc(r->port) == '(') {
+    port_getc(r->port);
+    return list_to_bytevector(r, read_list(r, pos));
+  }
+  val n = parse_number(r->token, r->used, 10);
+  if (n == FALSE)
+    fail_at(r, pos, "bad # syntax",
+            cons(string_from_utf8(r->token, r->used), NIL));
+  return n;
+}
+
+static val read_hash(struct reader *r, val pos) {
+  int c = port_getc(r->port);
+  switch (c) {
+  case '(':
+    return list_to_vector(read_list(r, pos));
+  case '\\':
+    return read_char(r);
+  case '|':
+    skip_block_comment(r, pos);
+    return read_item(r);
+  case ';':
+    read_datum_needed(r, pos);
+    return read_item(r);
+  case '!':
+    return read_directive(r, pos);
+  case '0':
+  case '1':
+  case '2':
+  case '3':
+  case '4':
+  case '5':
+  case '6':
+  case '7':
+  case '8':
+  case '9':
+    return read_label(r, c, pos);
+  default:
+    r->used = 0;
+    push(r, '#');
+    if (c >= 0)
+      push(r, (uint32_t)c);
+    read_token(r);
+    return read_named_constant(r, pos);
+  }
+}
+
+static val read_dot_or_symbol(struct reader *r, val pos) {
+  val v = read_symbol_or_number(r, pos);
+  if (r->used == 1 && r->token[0] == '.' && is_symbol(v))
+    return MARK(END_DOT);
+  return v;
+}
+
+static int skip_blanks(struct reader *r) {
+  int c = port_peekc(r->port);
+  while (is_space(c) || c == ';') {
+    if (c == ';')
+      skip_line(r);
+    else
+      port_getc(r->port);
+    c = port_peekc(r->port);
+  }
+  return c;
+}
+
+static val read_item(struct reader *r) {
+  check_c_depth();
+  int c = skip_blanks(r);
+  val pos = port_position(r->port);
+  if (c < 0)
+    return EOFVAL;
+  if (strchr("()'`,\"#", c) == NULL || c > 127)
+    return read_dot_or_symbol(r, pos);
+  port_getc(r->port);
+  switch (c) {
+  case '(':
+    return read_list(r, pos);
+  case ')':
+    return MARK(END_CLOSE);
+  case '\'':
+    return read_abbreviation(r, "quote", pos);
+  case '`':
+    return read_abbreviation(r, "quasiquote", pos);
+  case ',':
+    if (port_peekc(r->port) != '@')
+      return read_abbreviation(r, "unquote", pos);
+    port_getc(r->port);
+    return read_abbreviation(r, "unquote-splicing", pos);
+  case '"':
+    return read_string(r, pos);
+  default:
+    return read_hash(r, pos);
+  }
+}
+
+val read_datum(val port) {
+  struct reader r = {.port = port, .labels = NIL};
+  val v = read_item(&r);
+  if (v == MARK(END_CLOSE))
+    fail(&r, "unexpected )");
+  if (v == MARK(END_DOT))
+    fail(&r, "unexpected .");
+  free(r.token);
+  return v;
+}

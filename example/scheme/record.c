@@ -1,0 +1,124 @@
+/* Testudo: records and guardians of the Scheme interpreter.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   A guardian is a procedure: given an object it watches over it; without
+   arguments it returns an object that it watched and that is otherwise dead,
+   or #f. Watching is finalization; which guardians want an object is in a
+   weak table, which keeps the entry while the finalization is pending. */
+#include "scheme.h"
+
+#include <stdlib.h>
+
+#define GUARDIAN_DEAD(g) SLOT(g, 1) /* list of objects to give back */
+
+/* ---- records */
+
+void record_type_error(val v, val rtd, val accessor) {
+  char text[120];
+  if (!is_type(rtd, T_RTD))
+    raise_error("record", "not a record type", cons(rtd, NIL));
+  char *type = string_to_utf8(SYM_NAME(RTD_NAME(rtd)), NULL);
+  snprintf(text, sizeof text, "argument 1 is not a record of type %.60s",
+           type);
+  free(type);
+  raise_named("type", accessor, text, cons(v, NIL));
+}
+
+static val p_make_rtd(int argc, val *argv) {
+  (void)argc;
+  val rtd = make_object(T_RTD, 2, FALSE);
+  RTD_NAME(rtd) = argv[0];
+  RTD_FIELDS(rtd) = argv[1];
+  return rtd;
+}
+
+static val p_record(int argc, val *argv) {
+  val r = make_object(T_RECORD, (size_t)argc, FALSE);
+  for (int i = 0; i < argc; i++)
+    SLOT(r, i + 1) = argv[i];
+  return r;
+}
+
+static val p_recordp(int argc, val *argv) {
+  (void)argc;
+  return boolean(is_type(argv[0], T_RECORD) && RECORD_RTD(argv[0]) == argv[1]);
+}
+
+/* (%record-set! record type index value name) */
+static val p_record_set(int argc, val *argv) {
+  (void)argc;
+  if (!is_type(argv[0], T_RECORD) || RECORD_RTD(argv[0]) != argv[1])
+    record_type_error(argv[0], argv[1], argv[4]);
+  RECORD_FIELD(argv[0], fix_int(argv[2])) = argv[3];
+  return UNSPEC;
+}
+
+/* ---- guardians */
+
+static void guardian_watch(val guardian, val v) {
+  if (!is_ref(v))
+    return;
+  val list = table_ref(vm.root[R_GUARDED], v, NIL);
+  mps_addr_t ref = (mps_addr_t)v;
+  list = cons(guardian, list);
+  table_set(vm.root[R_GUARDED], v, list);
+  if (mps_finalize(vm.arena, &ref) != MPS_RES_OK)
+    raise_kind("memory", NULL, "out of memory", NIL);
+}
+
+/* One message is one registration: the object goes to one guardian. */
+static void give_back(val v) {
+  val list = table_ref(vm.root[R_GUARDED], v, NIL);
+  if (!is_pair(list))
+    return;
+  val guardian = CAR(list);
+  if (CDR(list) == NIL)
+    table_delete(vm.root[R_GUARDED], v);
+  else
+    table_set(vm.root[R_GUARDED], v, CDR(list));
+  val dead = cons(v, GUARDIAN_DEAD(guardian));
+  GUARDIAN_DEAD(guardian) = dead;
+}
+
+void memory_poll_finalization(void) {
+  mps_message_t message;
+  while (
+      mps_message_get(&message, vm.arena, mps_message_type_finalization())) {
+    mps_addr_t ref;
+    mps_message_finalization_ref(&ref, vm.arena, message);
+    val v = (val)ref;
+    if (is_type(v, T_PORT))
+      port_release(v);
+    else
+      give_back(v);
+    mps_message_discard(vm.arena, message);
+  }
+}
+
+val guardian_call(val guardian, int argc, const val *argv) {
+  if (argc > 0) {
+    guardian_watch(guardian, argv[0]);
+    return UNSPEC;
+  }
+  memory_poll_finalization();
+  val dead = GUARDIAN_DEAD(guardian);
+  if (!is_pair(dead))
+    return FALSE;
+  GUARDIAN_DEAD(guardian) = CDR(dead);
+  return CAR(dead);
+}
+
+static val p_make_guardian(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return make_object(T_GUARDIAN, 1, NIL);
+}
+
+const struct prim prims_record[] = {
+    {"%make-rtd", p_make_rtd, 2, 2},
+    {"%record", p_record, 1, -1},
+    {"%record?", p_recordp, 2, 2},
+    {"%record-set!", p_record_set, 5, 5},
+    {"make-guardian", p_make_guardian, 0, 0},
+    {NULL, NULL, 0, 0},
+};

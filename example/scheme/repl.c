@@ -1,0 +1,152 @@
+/* Testudo: the prompt of the Scheme interpreter. SPDX-License-Identifier:
+   BSD-2-Clause
+
+   On a terminal lines are edited by a library; otherwise standard input is
+   read like a file, and an error is reported and passed over. */
+#include "scheme.h"
+
+#include <histedit.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool continued; /* the prompt for the rest of a datum */
+
+static char *prompt(EditLine *el) {
+  static char first[] = "> ", more[] = "  ";
+  (void)el;
+  return continued ? more : first;
+}
+
+static void report(void) {
+  port_flush(vm.root[R_STDOUT]);
+  report_condition(vm.root[R_CONDITION], vm.root[R_STDERR]);
+  port_flush(vm.root[R_STDERR]);
+}
+
+static bool evaluate(val form, bool show) {
+  val args[2] = {form, string_from_c("prompt")};
+  val thunk = machine_call(SYM_VALUE(intern("%compile")), 2, args);
+  val result = thunk == UNBOUND ? UNBOUND : machine_call(thunk, 0, NULL);
+  if (result == UNBOUND) {
+    report();
+    return false;
+  }
+  if (show && result != UNSPEC) {
+    print(result, vm.root[R_STDOUT], PRINT_WRITE);
+    port_putc(vm.root[R_STDOUT], '\n');
+  }
+  port_flush(vm.root[R_STDOUT]);
+  return true;
+}
+
+/* Does the text end inside a list, a string, or a comment? */
+static bool is_incomplete(const char *s) {
+  int depth = 0;
+  for (; *s != 0; s++) {
+    if (*s == ';') {
+      while (s[1] != 0 && s[1] != '\n')
+        s++;
+    } else if (*s == '#' && s[1] == '\\' && s[2] != 0) {
+      s += 2;
+    } else if (*s == '"') {
+      for (s++; *s != 0 && *s != '"'; s++)
+        if (*s == '\\' && s[1] != 0)
+          s++;
+      if (*s == 0)
+        return true;
+    } else {
+      depth += (*s == '(') - (*s == ')');
+    }
+  }
+  return depth > 0;
+}
+
+static void evaluate_text(const char *text) {
+  val port = port_open_string(text, strlen(text));
+  val read = SYM_VALUE(intern("read"));
+  for (;;) {
+    val form = machine_call(read, 1, &port);
+    if (form == EOFVAL)
+      return;
+    if (form == UNBOUND) {
+      report();
+      return;
+    }
+    if (!evaluate(form, true))
+      return;
+  }
+}
+
+/* Appends a line; false when there is no memory. */
+static bool append(char **text_io, size_t *n_io, const char *line, size_t n) {
+  char *p = realloc(*text_io, *n_io + n + 1);
+  if (p == NULL)
+    return false;
+  memcpy(p + *n_io, line, n);
+  *n_io += n;
+  p[*n_io] = 0;
+  *text_io = p;
+  return true;
+}
+
+static void read_lines(EditLine *el, History *lines) {
+  char *text = NULL;
+  size_t n = 0;
+  HistEvent event;
+  int length;
+  for (;;) {
+    const char *line = el_gets(el, &length);
+    if (line == NULL || length <= 0)
+      break;
+    if (length > 1)
+      history(lines, &event, H_ENTER, line);
+    if (!append(&text, &n, line, (size_t)length))
+      break;
+    continued = is_incomplete(text);
+    if (!continued) {
+      evaluate_text(text);
+      n = 0;
+    }
+  }
+  free(text);
+}
+
+static void edit_lines(void) {
+  HistEvent event;
+  EditLine *el = el_init("testudo-scheme", stdin, stdout, stderr);
+  History *lines = history_init();
+  history(lines, &event, H_SETSIZE, 1000);
+  el_set(el, EL_PROMPT, prompt);
+  el_set(el, EL_EDITOR, "emacs");
+  el_set(el, EL_HIST, history, lines);
+  read_lines(el, lines);
+  history_end(lines);
+  el_end(el);
+  puts("");
+}
+
+static int read_plain(void) {
+  val read = SYM_VALUE(intern("read"));
+  int status = 0;
+  for (;;) {
+    val form = machine_call(read, 1, &vm.root[R_STDIN]);
+    if (form == EOFVAL)
+      return status;
+    if (form == UNBOUND) {
+      report();
+      return 1;
+    }
+    if (!evaluate(form, true))
+      status = 1;
+  }
+}
+
+int repl(bool quiet) {
+  if (!isatty(0))
+    return read_plain();
+  if (!quiet)
+    puts("Testudo Scheme. Leave by control-D or (exit).");
+  edit_lines();
+  return 0;
+}

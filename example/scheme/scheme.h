@@ -1,0 +1,419 @@
+/* Testudo: what the parts of the Scheme interpreter share.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SCHEME_H
+#define SCHEME_H
+
+#include "value.h"
+#include "mps.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define NORETURN    __attribute__((noreturn))
+
+/* ---- the machine
+
+   Invariant MACHINE-ROOTS. The collector finds what the program uses in
+     - the words of vm.root (exact),
+     - the stack area from its base to the limit of the running frame
+       (exact; the scanner clears what lies above, so that every word of the
+       area is valid at all times),
+     - the C stack and registers (ambiguous: what a C local refers to is
+       pinned, so C code may hold values across allocation),
+     - the compiler's region (ambiguous). */
+
+enum root {
+  R_SYMTAB,    /* vector of lists of symbols */
+  R_HANDLERS,  /* list of exception handlers */
+  R_WINDERS,   /* list of (before . after), innermost first */
+  R_SEGMENT,   /* rest of the stack: a segment or NIL, */
+  R_SEGTOP,    /* and how many of its words are in use */
+  R_CONDITION, /* what is being raised */
+  R_RESULT,    /* what the last program returned */
+  R_STDIN,
+  R_STDOUT,
+  R_STDERR,
+  R_CUR_IN, /* parameter objects of the current ports */
+  R_CUR_OUT,
+  R_CUR_ERR,
+  R_COMMAND_LINE,
+  R_FEATURES,
+  R_GUARDED, /* table: object -> guardians that want it */
+  R_SIGNAL,  /* closure that raises a condition */
+  R_REWIND,  /* closure that changes winders, then throws */
+  R_FILE,    /* name of the file being read, for places */
+  R_ENV,     /* the one environment */
+  R_TEMP,
+  R_LIMIT
+};
+
+struct machine {
+  val root[R_LIMIT];
+  val *fp; /* slot 0 of the running frame */
+  val *stack;
+  val *limit;       /* a frame above this goes to the heap first */
+  val *stack_end;   /* end of the area */
+  val *touched;     /* words at and above this are clear */
+  val *arg_top;     /* end of a long argument list, or null */
+  size_t max_slots; /* of any code */
+  const void *pc;   /* instruction being executed, for places of errors */
+  unsigned prim;    /* primitive being executed */
+  jmp_buf *escape;  /* where errors in C code go */
+  char *c_limit;    /* C code may recurse down to here */
+  mps_arena_t arena;
+  mps_ap_t ap_pair, ap_object, ap_leaf, ap_weak, ap_strong;
+  bool quiet;
+};
+
+extern struct machine vm;
+
+/* ---- memory.c: pools and allocation */
+
+struct gen {
+  size_t kb;
+  double mortality;
+};
+
+struct memory_options {
+  size_t arena_size, limit;
+  double pause; /* seconds; negative: the library's choice */
+  struct gen gen[16];
+  size_t gens;
+};
+
+/* Returns null, or why the memory could not be had. */
+const char *memory_init(const struct memory_options *options, void *cold);
+void memory_finish(void);
+
+/* Slow half of reserve; raises an error when there is no memory. */
+void *memory_fill(mps_ap_t ap, size_t bytes);
+
+static inline val *reserve(mps_ap_t ap, size_t bytes) {
+  char *p = ap->init;
+  char *next = (char *)ap->alloc + bytes;
+  if (LIKELY(next > (char *)ap->alloc && next <= (char *)ap->limit)) {
+    ap->alloc = next;
+    return (val *)(void *)p;
+  }
+  return memory_fill(ap, bytes);
+}
+
+static inline val cons(val car, val cdr) {
+  val *p;
+  do {
+    p = reserve(vm.ap_pair, 3 * sizeof(val));
+    p[0] = HEADER(T_PAIR, 3);
+    p[1] = car;
+    p[2] = cdr;
+  } while (UNLIKELY(!mps_commit(vm.ap_pair, p, 3 * sizeof(val))));
+  return (val)p;
+}
+
+static inline val make_flonum(double d) {
+  val *p;
+  do {
+    p = reserve(vm.ap_leaf, 2 * sizeof(val));
+    p[0] = HEADER(T_FLONUM, 2);
+    *(double *)&p[1] = d;
+  } while (UNLIKELY(!mps_commit(vm.ap_leaf, p, 2 * sizeof(val))));
+  return (val)p;
+}
+
+/* An object of references, all slots set to fill. */
+val make_object(enum type type, size_t slots, val fill);
+/* A leaf of so many bytes after the header; contents undefined. */
+val make_leaf(enum type type, size_t bytes);
+val make_vector(size_t length, val fill);
+val make_pair_at(val car, val cdr, val pos);
+val make_box(val v);
+/* A code object: info, name, debug and constants, then raw words. */
+val make_code(val info, val name, val debug, const val *constants, size_t n,
+              const void *insns, size_t insn_words);
+/* An array of weak or strong references for a weak table (memory.c). */
+val make_weak_array(size_t length, bool weak);
+void weak_arrays_link(val a, val b);
+
+void memory_collect(void);
+size_t memory_collections(void);
+/* Adds entries of (gc-statistics) in front of the list. */
+val memory_statistics(val list);
+/* Give the guardians what the collector found dead. */
+void memory_poll_finalization(void);
+
+/* ---- region.c: memory of one compilation, scanned ambiguously */
+
+void *region_alloc(size_t bytes);
+void region_reset(void);
+void region_finish(void);
+
+/* ---- text.c: symbols */
+
+val intern(const char *name);
+val intern_string(val string);
+val make_uninterned(val string);
+void symbols_init(void);
+
+/* ---- text.c: strings */
+
+val make_string(size_t length, bool wide);
+val string_from_utf8(const char *s, size_t bytes);
+val string_from_c(const char *s);
+uint32_t string_get(val s, size_t i);
+void string_put(val s, size_t i, uint32_t c);
+bool string_is_wide(val s);
+val substring(val s, size_t start, size_t end);
+void string_copy(val to, size_t at, val from, size_t start, size_t end);
+/* Malloc'ed UTF-8 with a final zero; length in *bytes_o unless null. */
+char *string_to_utf8(val s, size_t *bytes_o);
+int string_compare(val a, val b);
+size_t utf8_encode(uint32_t c, char *out);
+/* Decodes one character of n > 0 bytes; malformed bytes give U+FFFD. */
+size_t utf8_decode(const char *s, size_t n, uint32_t *c_o);
+uint64_t string_hash(val s);
+val string_foldcase(val s); /* chars.c */
+
+/* ---- error.c: errors unwind to the machine by longjmp */
+
+NORETURN void raise_value(val condition);
+NORETURN void raise_error(const char *proc, const char *message,
+                          val irritants);
+/* Argument i (from 0) of the running primitive is not what it should be. */
+NORETURN void raise_type(int i, val bad, const char *expected);
+NORETURN void raise_range(int i, val bad);
+NORETURN void raise_kind(const char *kind, const char *proc,
+                         const char *message, val irritants);
+val make_user_error(val message, val irritants);
+/* The same, for a procedure named by a symbol or FALSE. */
+NORETURN void raise_named(const char *kind, val proc, const char *message,
+                          val irritants);
+NORETURN void raise_syntax(const char *message, val form);
+/* Message of a condition, written to port. */
+void report_condition(val condition, val port);
+const char *prim_name(void);
+void check_c_depth(void);
+/* "file:line:column" of a position in a file, or FALSE. */
+val place_string(val file, val pos);
+val current_place(void);
+
+/* ---- read.c, number.c */
+
+val read_datum(val port);
+/* What a file says; pairs get positions. EOFVAL at the end. */
+val parse_number(const char *s, size_t n, int radix);
+char *number_to_c(val n, int radix);
+
+/* ---- print.c */
+
+enum print_mode { PRINT_DISPLAY, PRINT_WRITE, PRINT_SHARED, PRINT_SIMPLE };
+void print(val v, val port, enum print_mode mode);
+
+/* ---- port.c */
+
+enum { PORT_IN = 1, PORT_OUT = 2, PORT_BINARY = 4, PORT_STRING = 8 };
+void ports_init(void);
+val port_open_fd(int fd, int flags, const char *name);
+val port_open_string(const char *s, size_t n);
+val port_open_file(const char *name, int flags); /* FALSE when it fails */
+val port_open_output_string(void);
+val port_get_output(val port);
+int port_getc(val port); /* a character or -1 */
+int port_peekc(val port);
+void port_putc(val port, uint32_t c);
+void port_puts(val port, const char *s);
+void port_write(val port, const char *s, size_t n);
+void port_flush(val port);
+void port_close(val port);
+int port_flags(val port);
+bool port_is_open(val port, int direction);
+val port_position(val port); /* fixnum: line << 12 | column */
+val port_name(val port);
+void port_flush_all(void);
+void port_release(val port);
+int port_get_byte(val port, bool peek);
+bool port_ready(val port);
+bool port_at_line_start(val port);
+void port_make_binary(val port);
+
+/* ---- table.c: hash tables */
+
+enum { TABLE_EQ, TABLE_EQV, TABLE_EQUAL, TABLE_STRING };
+enum { TABLE_STRONG, TABLE_WEAK_KEY, TABLE_WEAK_VALUE };
+val make_table(int compare, int weakness);
+val table_ref(val table, val key, val missing);
+void table_set(val table, val key, val value);
+void table_delete(val table, val key);
+
+bool eqv(val a, val b);
+bool equal(val a, val b);
+
+/* ---- arith.c */
+
+bool is_number(val v);
+val arith_add(val a, val b);
+val arith_sub(val a, val b);
+val arith_mul(val a, val b);
+val arith_div(val a, val b);
+int arith_compare(val a, val b); /* -1, 0, 1; 2 when not ordered */
+bool arith_test_NUMEQ(val a, val b);
+bool arith_test_LT(val a, val b);
+bool arith_test_GT(val a, val b);
+bool arith_test_LE(val a, val b);
+bool arith_test_GE(val a, val b);
+val arith_quotient(val a, val b);
+val arith_remainder(val a, val b);
+val arith_negate(val a);
+bool arith_is_zero(val a);
+val integer_from_int(intptr_t n);
+double to_double(val v);
+
+/* ---- expand.c and compile.c */
+
+/* A procedure without arguments that does what the form says. */
+val compile_toplevel(val form);
+val syntax_strip(val form);
+val compile_position(void); /* of the form being compiled */
+void syntax_init(void);
+/* Note global definitions of names that are compiled in line. */
+void note_redefinitions(val form);
+
+/* ---- run.c: the machine's loop; stack.c: frames and continuations
+
+   Invariant FRAME. A frame is three words and its slots:
+     fp[-3]  distance to the frame of the caller in words, a fixnum;
+             0 in the first frame of the area: the rest is in R_SEGMENT
+     fp[-2]  offset of the return address in the caller's code, a fixnum
+     fp[-1]  the procedure that is running
+   The caller finds the result at fp[-3]. All words are values. */
+
+/* Carries out the call at vm.fp (procedure at fp[-1]) of argc arguments. */
+val run(int argc);
+/* Calls a procedure; returns its value, or UNBOUND after an uncaught
+   condition, which is then in R_CONDITION. */
+val machine_call(val proc, int argc, const val *argv);
+NORETURN void machine_abandon(void);
+/* Moves the frames below vm.fp to the heap; `words` of this one are in use.
+   Changes vm.fp. */
+void stack_capture(size_t words);
+/* Brings back some frames; vm.fp is then as when the callee was running.
+   False if there are none. */
+bool stack_restore(void);
+val make_continuation(void);
+void stack_reinstate(val cont);
+/* Spreads the list over the slots from fp[at]; returns how many. */
+int stack_spread(int at, val list);
+/* The slow half of entering a procedure: makes room for its slots. */
+void stack_overflow(size_t words, size_t slots);
+/* Collects arguments from fp[fixed] into a list there. */
+void stack_collect_rest(int fixed, int argc);
+/* Clears what no frame uses, so that it keeps nothing alive. */
+void stack_clear_unused(void);
+
+/* ---- records and guardians (record.c) */
+
+NORETURN void record_type_error(val v, val rtd, val accessor);
+val guardian_call(val guardian, int argc, const val *argv);
+
+/* ---- repl.c: returns the exit status */
+
+int repl(bool quiet);
+
+/* ---- primitives */
+
+typedef val (*prim_fn)(int argc, val *argv);
+
+struct prim {
+  const char *name;
+  prim_fn fn;
+  int min, max; /* number of arguments; max -1: any */
+};
+
+extern const struct prim *prim_table[];
+extern size_t prim_count;
+void prims_init(void);
+/* Primitives that the machine itself carries out. */
+enum special {
+  SP_APPLY = 1,
+  SP_CALLCC,
+  SP_THROW,
+  SP_APPLY_VALUES,
+};
+
+#define PRIM_SPECIAL(s) ((prim_fn)(uintptr_t)(s))
+
+/* ---- arguments of primitives */
+
+static inline bool is_procedure(val v) {
+  if (!is_ref(v))
+    return false;
+  switch (ref_type(v)) {
+  case T_CLOSURE:
+  case T_CASES:
+  case T_PRIM:
+  case T_CONT:
+  case T_PARAM:
+  case T_GUARDIAN:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static inline val arg_pair(val *argv, int i) {
+  if (UNLIKELY(!is_pair(argv[i])))
+    raise_type(i, argv[i], "pair");
+  return argv[i];
+}
+
+static inline val arg_of(val *argv, int i, enum type t, const char *what) {
+  if (UNLIKELY(!is_type(argv[i], t)))
+    raise_type(i, argv[i], what);
+  return argv[i];
+}
+
+static inline val arg_string(val *argv, int i) {
+  return arg_of(argv, i, T_STRING, "string");
+}
+
+static inline val arg_symbol(val *argv, int i) {
+  return arg_of(argv, i, T_SYMBOL, "symbol");
+}
+
+static inline val arg_vector(val *argv, int i) {
+  return arg_of(argv, i, T_VECTOR, "vector");
+}
+
+static inline intptr_t arg_fix(val *argv, int i) {
+  if (UNLIKELY(!is_fix(argv[i])))
+    raise_type(i, argv[i], "small integer");
+  return fix_int(argv[i]);
+}
+
+static inline uint32_t arg_char(val *argv, int i) {
+  if (UNLIKELY(!is_char(argv[i])))
+    raise_type(i, argv[i], "character");
+  return char_int(argv[i]);
+}
+
+/* Argument i as an index from 0 to limit, both allowed. */
+static inline size_t arg_index(val *argv, int i, size_t limit) {
+  intptr_t n = arg_fix(argv, i);
+  if (UNLIKELY(n < 0 || (size_t)n > limit))
+    raise_range(i, argv[i]);
+  return (size_t)n;
+}
+
+/* Optional start and end at i and i + 1 within length. */
+static inline void arg_range(int argc, val *argv, int i, size_t length,
+                             size_t *start_o, size_t *end_o) {
+  size_t end = argc > i + 1 ? arg_index(argv, i + 1, length) : length;
+  *start_o = argc > i ? arg_index(argv, i, end) : 0;
+  *end_o = end;
+}
+
+val list_reverse(val list);
+/* Length of a list, or -1 when it is none. */
+intptr_t list_length(val list);
+
+#endif /* SCHEME_H */

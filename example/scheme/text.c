@@ -1,0 +1,243 @@
+/* Testudo: characters and strings of the Scheme interpreter, their memory.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   A string is an object that refers to a leaf with its characters: one byte
+   for each, or four as soon as one of them is above 255. The leaf is
+   replaced when a narrow string must become wide. */
+#include "scheme.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_wide(val s) {
+  return HEADER_FLAG(*obj(s)) & STRING_WIDE;
+}
+
+static uint32_t *wide_body(val s) {
+  return (uint32_t *)(void *)BODY(STRING_BODY(s));
+}
+
+static unsigned char *narrow_body(val s) {
+  return BODY(STRING_BODY(s));
+}
+
+val make_string(size_t length, bool wide) {
+  val body = make_leaf(T_BYTES, length * (wide ? 4 : 1));
+  val s = make_object(T_STRING, 2, FIX(length));
+  if (wide)
+    *obj(s) = HEADER_WITH_FLAG(*obj(s), STRING_WIDE);
+  STRING_BODY(s) = body;
+  return s;
+}
+
+uint32_t string_get(val s, size_t i) {
+  return is_wide(s) ? wide_body(s)[i] : narrow_body(s)[i];
+}
+
+static void string_widen(val s) {
+  size_t n = STRING_LEN(s);
+  val body = make_leaf(T_BYTES, n * 4);
+  uint32_t *to = (uint32_t *)(void *)BODY(body);
+  unsigned char *from = narrow_body(s);
+  for (size_t i = 0; i < n; i++)
+    to[i] = from[i];
+  STRING_BODY(s) = body;
+  *obj(s) = HEADER_WITH_FLAG(*obj(s), STRING_WIDE);
+}
+
+void string_put(val s, size_t i, uint32_t c) {
+  if (!is_wide(s)) {
+    if (c < 256) {
+      narrow_body(s)[i] = (unsigned char)c;
+      return;
+    }
+    string_widen(s);
+  }
+  wide_body(s)[i] = c;
+}
+
+bool string_is_wide(val s) {
+  return is_wide(s);
+}
+
+void string_copy(val to, size_t at, val from, size_t start, size_t end) {
+  if (start == end)
+    return;
+  if (is_wide(from) && !is_wide(to))
+    string_widen(to);
+  if (!is_wide(to)) {
+    memmove(narrow_body(to) + at, narrow_body(from) + start, end - start);
+  } else if (is_wide(from)) {
+    memmove(wide_body(to) + at, wide_body(from) + start, (end - start) * 4);
+  } else {
+    uint32_t *p = wide_body(to) + at;
+    unsigned char *q = narrow_body(from) + start;
+    for (size_t n = end - start; n > 0; n--)
+      *p++ = *q++;
+  }
+}
+
+val substring(val s, size_t start, size_t end) {
+  val r = make_string(end - start, is_wide(s));
+  string_copy(r, 0, s, start, end);
+  return r;
+}
+
+/* ---- UTF-8 */
+
+size_t utf8_encode(uint32_t c, char *out) {
+  unsigned char *o = (unsigned char *)out;
+  if (c < 0x80) {
+    o[0] = (unsigned char)c;
+    return 1;
+  }
+  size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (size_t i = n - 1; i > 0; i--) {
+    o[i] = (unsigned char)(0x80 | (c & 0x3f));
+    c >>= 6;
+  }
+  o[0] = (unsigned char)((0xf00 >> n) | c);
+  return n;
+}
+
+size_t utf8_decode(const char *s, size_t n, uint32_t *c_o) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  unsigned char b = (unsigned char)s[0];
+  size_t len = b < 0x80   ? 1
+               : b < 0xc2 ? 0
+               : b < 0xe0 ? 2
+               : b < 0xf0 ? 3
+               : b < 0xf5 ? 4
+                          : 0;
+  *c_o = 0xfffd;
+  if (len == 1)
+    *c_o = b;
+  if (len < 2)
+    return 1;
+  uint32_t c = b & (0x7fu >> len);
+  for (size_t i = 1; i < len; i++) {
+    if (i >= n || ((unsigned char)s[i] & 0xc0) != 0x80)
+      return i;
+    c = c << 6 | ((unsigned char)s[i] & 0x3f);
+  }
+  if (c >= least[len] && c < 0x110000 && (c < 0xd800 || c > 0xdfff))
+    *c_o = c;
+  return len;
+}
+
+val string_from_utf8(const char *s, size_t bytes) {
+  size_t length = 0;
+  bool wide = false;
+  for (size_t i = 0; i < bytes; length++) {
+    uint32_t c;
+    i += utf8_decode(s + i, bytes - i, &c);
+    wide |= c > 255;
+  }
+  val r = make_string(length, wide);
+  for (size_t i = 0, k = 0; i < bytes; k++) {
+    uint32_t c;
+    i += utf8_decode(s + i, bytes - i, &c);
+    string_put(r, k, c);
+  }
+  return r;
+}
+
+val string_from_c(const char *s) {
+  return string_from_utf8(s, strlen(s));
+}
+
+char *string_to_utf8(val s, size_t *bytes_o) {
+  size_t n = STRING_LEN(s), used = 0;
+  char *p = malloc(n * 4 + 1);
+  if (p == NULL)
+    raise_kind("memory", NULL, "out of memory", NIL);
+  for (size_t i = 0; i < n; i++)
+    used += utf8_encode(string_get(s, i), p + used);
+  p[used] = 0;
+  if (bytes_o != NULL)
+    *bytes_o = used;
+  return p;
+}
+
+int string_compare(val a, val b) {
+  size_t na = STRING_LEN(a), nb = STRING_LEN(b);
+  size_t n = na < nb ? na : nb;
+  if (!is_wide(a) && !is_wide(b)) {
+    int r = memcmp(narrow_body(a), narrow_body(b), n);
+    if (r != 0)
+      return r < 0 ? -1 : 1;
+  } else {
+    for (size_t i = 0; i < n; i++) {
+      uint32_t x = string_get(a, i), y = string_get(b, i);
+      if (x != y)
+        return x < y ? -1 : 1;
+    }
+  }
+  return na < nb ? -1 : na > nb;
+}
+
+uint64_t string_hash(val s) {
+  uint64_t h = 14695981039346656037u;
+  size_t n = STRING_LEN(s);
+  for (size_t i = 0; i < n; i++)
+    h = (h ^ string_get(s, i)) * 1099511628211u;
+  return h ^ h >> 29;
+}
+
+/* ---- symbols: a vector of lists, grown when the lists get long */
+
+static size_t symbol_count;
+
+void symbols_init(void) {
+  vm.root[R_SYMTAB] = make_vector(1024, NIL);
+}
+
+static val make_symbol(val name) {
+  val s = make_object(T_SYMBOL, 4, FALSE);
+  SYM_NAME(s) = name;
+  SYM_VALUE(s) = UNBOUND;
+  SYM_HASH(s) = FIX(string_hash(name) >> 4);
+  return s;
+}
+
+val make_uninterned(val string) {
+  return make_symbol(string);
+}
+
+static size_t bucket_of(val symtab, uint64_t hash) {
+  return (hash >> 4) & (VEC_LEN(symtab) - 1);
+}
+
+static void symbols_grow(void) {
+  val old = vm.root[R_SYMTAB];
+  val new = make_vector(VEC_LEN(old) * 4, NIL);
+  for (size_t i = 0; i < VEC_LEN(old); i++) {
+    for (val l = VEC_REF(old, i); l != NIL; l = CDR(l)) {
+      uint64_t hash = (uint64_t)fix_int(SYM_HASH(CAR(l))) << 4;
+      val head = cons(CAR(l), FALSE);
+      CDR(head) = VEC_REF(new, bucket_of(new, hash));
+      VEC_REF(new, bucket_of(new, hash)) = head;
+    }
+  }
+  vm.root[R_SYMTAB] = new;
+}
+
+val intern_string(val string) {
+  uint64_t hash = string_hash(string);
+  val tab = vm.root[R_SYMTAB];
+  for (val l = VEC_REF(tab, bucket_of(tab, hash)); l != NIL; l = CDR(l))
+    if (string_compare(SYM_NAME(CAR(l)), string) == 0)
+      return CAR(l);
+  if (symbol_count++ > 2 * VEC_LEN(tab))
+    symbols_grow();
+  val s = make_symbol(substring(string, 0, STRING_LEN(string)));
+  val head = cons(s, FALSE);
+  tab = vm.root[R_SYMTAB];
+  CDR(head) = VEC_REF(tab, bucket_of(tab, hash));
+  VEC_REF(tab, bucket_of(tab, hash)) = head;
+  return s;
+}
+
+val intern(const char *name) {
+  return intern_string(string_from_c(name));
+}
