@@ -96,7 +96,8 @@ check_the_check
 check_platform
 for library; do
   cc -Iinclude test/headers/functions.c "$library" -lpthread -lm \
-    -o "$room/all" >"$room/log" 2>&1 && LD_LIBRARY_PATH=$(dirname "$library") "$room/all"
+    -o "$room/all" >"$room/log" 2>&1 &&
+    LD_LIBRARY_PATH=$(dirname "$library") "$room/all"
   verdict $? "functions of the interface in $library"
 done
 
