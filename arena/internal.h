@@ -19,6 +19,19 @@ static inline size_t space_zone_first(const tdo_space_t *sp, size_t zone) {
   return zone << (sp->zone_shift - sp->grain_shift);
 }
 
+/* Tables and chunks (space.c). Lay the tables out one after the other for as
+   many grains, zones and chunks as SP says; with BASE null only measure. */
+size_t tdo_space_lay_out(tdo_space_t *sp, char *base);
+/* The tables of TO, zeroed, take over what those of FROM hold. */
+void tdo_space_copy_tables(tdo_space_t *to, const tdo_space_t *from);
+void tdo_space_init_common(tdo_space_t *sp, size_t commit_limit, double spare);
+/* Zones [FIRST, LIMIT) become usable as one chunk. */
+mps_res_t tdo_space_chunk_add(tdo_space_t *sp, size_t first, size_t limit);
+
+/* Client memory (space_client.c): a run of N free grains. */
+bool tdo_space_client_find(size_t *first_o, const tdo_space_t *sp, size_t n,
+                           bool high);
+
 /* Zone lists (space_zones.c). A zone is in the list of its group iff it has
    a grain to give: free zones, iff they also have memory (warm). */
 void tdo_space_zone_list(tdo_space_t *sp, size_t zone);

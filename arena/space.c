@@ -4,37 +4,47 @@
 #include "arena/internal.h"
 #include "code/check.h"
 
-#define ZONE_SHIFT     20 /* 1 MiB: placement of a large arena stays small */
-#define CHUNKS_MAX     65536
-#define TABLE_ALIGN    64
+#define ZONE_SHIFT  20 /* 1 MiB: placement of a large arena stays small */
+#define CHUNKS_MAX  65536
+#define TABLE_ALIGN 64
 
-/* Lay out the tables one after the other; with BASE null only measure. */
-static size_t space_lay_out(tdo_space_t *sp, char *base) {
+/* Every table: its field, the number of elements, their type. */
+#define SPACE_TABLES(TABLE, sp)                                               \
+  TABLE(owner, (sp)->grains, void *)                                          \
+  TABLE(used, tdo_bits_words((sp)->grains), tdo_bits_t)                       \
+  TABLE(memory, tdo_bits_words((sp)->grains), tdo_bits_t)                     \
+  TABLE(zone_group, (sp)->zones, tdo_group_t)                                 \
+  TABLE(zone_used, (sp)->zones, uint32_t)                                     \
+  TABLE(zone_memory, (sp)->zones, uint32_t)                                   \
+  TABLE(zone_next, (sp)->zones, uint32_t)                                     \
+  TABLE(zone_prev, (sp)->zones, uint32_t)                                     \
+  TABLE(zone_byte, (sp)->zones, unsigned char)                                \
+  TABLE(zone_known, tdo_bits_words((sp)->zones), tdo_bits_t)                  \
+  TABLE(zone_touched, tdo_bits_words((sp)->zones), tdo_bits_t)                \
+  TABLE(chunks, (sp)->chunk_max, tdo_chunk_t)                                 \
+  TABLE(blocks, (sp)->vm == NULL ? (sp)->chunk_max : 0, tdo_block_t)          \
+  TABLE(extra, (sp)->grains *(sp)->extra_bytes, unsigned char)
+
+size_t tdo_space_lay_out(tdo_space_t *sp, char *base) {
   size_t offset = 0;
-#define TABLE(field, count, type)                                             \
-  do {                                                                        \
-    if (base != NULL)                                                         \
-      sp->field = (type *)(void *)(base + offset);                            \
-    offset = tdo_round_up(offset + (count) * sizeof(type), TABLE_ALIGN);      \
-  } while (0)
-  TABLE(owner, sp->grains, void *);
-  TABLE(used, tdo_bits_words(sp->grains), tdo_bits_t);
-  TABLE(memory, tdo_bits_words(sp->grains), tdo_bits_t);
-  TABLE(zone_group, sp->zones, tdo_group_t);
-  TABLE(zone_used, sp->zones, uint32_t);
-  TABLE(zone_memory, sp->zones, uint32_t);
-  TABLE(zone_next, sp->zones, uint32_t);
-  TABLE(zone_prev, sp->zones, uint32_t);
-  TABLE(zone_byte, sp->zones, unsigned char);
-  TABLE(zone_known, tdo_bits_words(sp->zones), tdo_bits_t);
-  TABLE(zone_touched, tdo_bits_words(sp->zones), tdo_bits_t);
-  TABLE(chunks, sp->chunk_max, tdo_chunk_t);
-#undef TABLE
+#define LAY_OUT(field, count, type)                                           \
+  if (base != NULL)                                                           \
+    sp->field = (type *)(void *)(base + offset);                              \
+  offset = tdo_round_up(offset + (count) * sizeof(type), TABLE_ALIGN);
+  SPACE_TABLES(LAY_OUT, sp)
+#undef LAY_OUT
   return offset;
 }
 
+void tdo_space_copy_tables(tdo_space_t *to, const tdo_space_t *from) {
+#define COPY(field, count, type)                                              \
+  memcpy(to->field, from->field, (count) * sizeof(type));
+  SPACE_TABLES(COPY, from)
+#undef COPY
+}
+
 static mps_res_t space_make_tables(tdo_space_t *sp, double extra) {
-  tdo_vm_t *vm = sp->vm != NULL ? sp->vm : tdo_vm_system();
+  tdo_vm_t *vm = sp->vm;
   void *base;
   mps_res_t res;
 
@@ -42,21 +52,20 @@ static mps_res_t space_make_tables(tdo_space_t *sp, double extra) {
   sp->grains = sp->size >> sp->grain_shift;
   sp->zones = sp->size >> sp->zone_shift;
   sp->chunk_max = tdo_min(sp->zones, CHUNKS_MAX);
-  sp->tables_size = tdo_round_up(space_lay_out(sp, NULL), vm->page_size);
+  sp->tables_size = tdo_round_up(tdo_space_lay_out(sp, NULL), vm->page_size);
   res = vm->reserve_table(&base, vm, sp->tables_size);
   if (res != MPS_RES_OK)
     return res;
   sp->tables = base;
-  (void)space_lay_out(sp, base);
-  sp->zone_table_bytes =
-      (size_t)((double)sp->zone_grains *
-                   ((double)sizeof(void *) + 0.25 + extra) +
-               32);
+  (void)tdo_space_lay_out(sp, base);
+  sp->zone_table_bytes = (size_t)((double)sp->zone_grains *
+                                      ((double)sizeof(void *) + 0.25 + extra) +
+                                  32);
   return MPS_RES_OK;
 }
 
-static void space_init_common(tdo_space_t *sp, size_t commit_limit,
-                              double spare) {
+void tdo_space_init_common(tdo_space_t *sp, size_t commit_limit,
+                           double spare) {
   sp->commit_limit = commit_limit;
   sp->spare_fraction = spare;
   for (size_t i = 0; i < TDO_GROUPS; ++i) {
@@ -109,31 +118,11 @@ mps_res_t tdo_space_init(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
     vm->release(vm, sp->base, sp->size);
     return res;
   }
-  space_init_common(sp, commit_limit, spare);
+  tdo_space_init_common(sp, commit_limit, spare);
   return MPS_RES_OK;
 }
 
-mps_res_t tdo_space_init_client(tdo_space_t *sp, void *base, size_t size,
-                                size_t grain, size_t commit_limit) {
-  mps_res_t res;
-
-  memset(sp, 0, sizeof *sp);
-  sp->base = base;
-  sp->size = tdo_round_down(size, grain);
-  sp->grain_shift = tdo_log2(grain);
-  sp->zone_shift = sp->grain_shift;
-  if (sp->size == 0)
-    return MPS_RES_MEMORY;
-  res = space_make_tables(sp, 0.0);
-  if (res != MPS_RES_OK)
-    return MPS_RES_MEMORY;
-  space_init_common(sp, commit_limit, 0.0);
-  return MPS_RES_OK;
-}
-
-/* Zones [FIRST, LIMIT) become usable as one chunk. */
-static mps_res_t space_chunk_add(tdo_space_t *sp, size_t first,
-                                 size_t limit) {
+mps_res_t tdo_space_chunk_add(tdo_space_t *sp, size_t first, size_t limit) {
   if (sp->chunk_count == sp->chunk_max)
     return MPS_RES_RESOURCE;
   tdo_bits_set_range(sp->zone_known, first, limit);
@@ -144,8 +133,7 @@ static mps_res_t space_chunk_add(tdo_space_t *sp, size_t first,
   sp->cold_hint = tdo_min(sp->cold_hint, first);
   sp->reserved += (limit - first) << sp->zone_shift;
   if (sp->hooks.extended != NULL)
-    sp->hooks.extended(sp->hooks.closure,
-                       sp->base + (first << sp->zone_shift),
+    sp->hooks.extended(sp->hooks.closure, sp->base + (first << sp->zone_shift),
                        (limit - first) << sp->zone_shift);
   return MPS_RES_OK;
 }
@@ -157,10 +145,10 @@ mps_res_t tdo_space_start(tdo_space_t *sp, size_t size,
   sp->hooks = *hooks;
   size = tdo_round_up(tdo_max(size, 1), zone);
   if (sp->vm == NULL)
-    size = sp->size;
+    return tdo_space_chunk_add(sp, 0, sp->size >> sp->zone_shift);
   sp->growth = size;
   sp->growth_min = zone;
-  return space_chunk_add(sp, 0, size >> sp->zone_shift);
+  return tdo_space_chunk_add(sp, 0, size >> sp->zone_shift);
 }
 
 static void space_chunk_contracted(tdo_space_t *sp, size_t index) {
@@ -174,21 +162,22 @@ static void space_chunk_contracted(tdo_space_t *sp, size_t index) {
 }
 
 void tdo_space_finish(tdo_space_t *sp) {
-  tdo_vm_t *vm = sp->vm != NULL ? sp->vm : tdo_vm_system();
+  tdo_vm_t *vm = sp->vm;
 
   TDO_CHECK(sp->sig == TDO_SPACE_SIG);
   while (sp->chunk_count > 0)
     space_chunk_contracted(sp, --sp->chunk_count);
   sp->sig = TDO_SIG_DEAD;
+  if (vm == NULL)
+    return;
   vm->release(vm, sp->tables, sp->tables_size);
-  if (sp->vm != NULL)
-    vm->release(vm, sp->base, sp->size);
+  vm->release(vm, sp->base, sp->size);
 }
 
 /* A run of N zones that belong to no chunk, for a new chunk. */
 static bool space_find_unknown(size_t *first_o, tdo_space_t *sp, size_t n) {
-  return n <= sp->zones && tdo_bits_find_clear_run(
-                               first_o, sp->zone_known, 0, sp->zones, n);
+  return n <= sp->zones &&
+         tdo_bits_find_clear_run(first_o, sp->zone_known, 0, sp->zones, n);
 }
 
 mps_res_t tdo_space_extend(tdo_space_t *sp, size_t size) {
@@ -203,15 +192,15 @@ mps_res_t tdo_space_extend(tdo_space_t *sp, size_t size) {
   while (!space_find_unknown(&first, sp, want)) {
     if (want == need) {
       /* The least that serves may be less than the least preferred. */
-      size_t least = tdo_round_up(size, (size_t)1 << sp->zone_shift) >>
-                     sp->zone_shift;
+      size_t least =
+          tdo_round_up(size, (size_t)1 << sp->zone_shift) >> sp->zone_shift;
       if (least == need)
         return MPS_RES_RESOURCE;
       need = least;
     }
     want = tdo_max(need, want / 2);
   }
-  return space_chunk_add(sp, first, first + want);
+  return tdo_space_chunk_add(sp, first, first + want);
 }
 
 /* True if no zone of the chunk has memory. */
@@ -272,8 +261,7 @@ tdo_group_t tdo_space_group_new(tdo_space_t *sp, unsigned char byte) {
   return 0;
 }
 
-void tdo_space_group_merge(tdo_space_t *sp, tdo_group_t to,
-                           tdo_group_t from) {
+void tdo_space_group_merge(tdo_space_t *sp, tdo_group_t to, tdo_group_t from) {
   for (size_t z = 0; z < sp->zone_limit; ++z)
     if (sp->zone_group[z] == from)
       tdo_space_zone_assign(sp, z, to);
@@ -300,8 +288,9 @@ bool tdo_space_check(const tdo_space_t *sp) {
     size_t first = space_zone_first(sp, z), limit = first + sp->zone_grains;
     size_t used = tdo_bits_count(sp->used, first, limit);
     size_t memory = tdo_bits_count(sp->memory, first, limit);
-    TDO_CHECK(used == sp->zone_used[z]);                      /* .owner */
-    TDO_CHECK(memory == sp->zone_memory[z] && memory >= used); /* .owner */
+    TDO_CHECK(used == sp->zone_used[z]);         /* .owner */
+    TDO_CHECK(sp->vm == NULL || memory >= used); /* .owner */
+    TDO_CHECK(memory == sp->zone_memory[z]);
     TDO_CHECK(used == 0 || sp->zone_group[z] != TDO_GROUP_FREE); /* .zone */
     TDO_CHECK(sp->zone_byte[z] ==
               sp->groups[sp->zone_group[z]].byte); /* .byte */

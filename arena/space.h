@@ -28,6 +28,7 @@
 #ifndef TDO_ARENA_SPACE_H
 #define TDO_ARENA_SPACE_H
 
+#include <stdatomic.h>
 #include "code/base.h"
 #include "code/bits.h"
 #include "code/vm.h"
@@ -47,6 +48,14 @@ typedef struct tdo_chunk {
   size_t first, limit; /* zones */
 } tdo_chunk_t;
 
+/* A block of client memory. Grains are numbered through all blocks, in the
+   order they came, with one unknown grain between two, so that no run of
+   grains goes on from one to the next. */
+typedef struct tdo_block {
+  char *base;
+  size_t size, offset; /* bytes; offset: of its first grain in the numbers */
+} tdo_block_t;
+
 /* What upper floors want to know. Functions may be null. */
 typedef struct tdo_space_hooks {
   void *closure;
@@ -63,15 +72,17 @@ typedef struct tdo_space_hooks {
 
 typedef struct tdo_space {
   tdo_sig_t sig;
-  tdo_vm_t *vm;      /* NULL: client memory, never committed or given back */
-  char *base;        /* of the window */
-  size_t size;       /* of the window, bytes */
+  tdo_vm_t *vm; /* NULL: client memory, never committed or given back */
+  char *base;   /* of the window; of the client's first block */
+  size_t size;  /* of it, bytes */
+  atomic_size_t block_count; /* of client memory, else 0 */
+  tdo_block_t *blocks;
   unsigned grain_shift, zone_shift;
-  size_t grains, zones;     /* in the window */
-  size_t zone_grains;       /* grains in a zone */
+  size_t grains, zones; /* in the window; that the tables have room for */
+  size_t zone_grains;   /* grains in a zone */
   /* Tables; all in one reservation, touched only where used. */
-  void **owner;             /* a grain */
-  tdo_bits_t *used, *memory;/* a grain: has an owner; is committed */
+  void **owner;              /* a grain */
+  tdo_bits_t *used, *memory; /* a grain: has an owner; is committed */
   tdo_group_t *zone_group;
   uint32_t *zone_used, *zone_memory; /* grains used, committed in the zone */
   uint32_t *zone_next, *zone_prev;   /* list of its group's usable zones */
@@ -80,24 +91,27 @@ typedef struct tdo_space {
   tdo_bits_t *zone_touched; /* whose tables were charged */
   tdo_chunk_t *chunks;
   size_t chunk_count, chunk_max;
+  unsigned char *extra; /* client memory: extra_bytes a grain, for upper
+                           floors */
+  size_t extra_bytes;
   void *tables;
   size_t tables_size;
-  size_t zone_limit;        /* zones ever known lie below */
-  size_t cold_hint;         /* no cold free zone below */
+  size_t zone_limit; /* zones ever known lie below */
+  size_t cold_hint;  /* no cold free zone below */
   struct {
-    uint32_t head;          /* of the list of usable zones */
+    uint32_t head; /* of the list of usable zones */
     unsigned char byte;
     bool live;
   } groups[TDO_GROUPS];
   /* Accounts, in bytes. */
-  size_t reserved;          /* sum of chunks */
-  size_t committed;         /* used and spare grains, and tables */
-  size_t spare;             /* spare grains */
-  size_t held;              /* spare that counts as in use: the nursery's */
+  size_t reserved;  /* sum of chunks */
+  size_t committed; /* used and spare grains, and tables */
+  size_t spare;     /* spare grains */
+  size_t held;      /* spare that counts as in use: the nursery's */
   size_t commit_limit;
-  size_t zone_table_bytes;  /* charged once for each zone touched */
+  size_t zone_table_bytes; /* charged once for each zone touched */
   double spare_fraction;
-  size_t growth, growth_min;/* preferred, least size of a new chunk */
+  size_t growth, growth_min; /* preferred, least size of a new chunk */
   tdo_space_hooks_t hooks;
 } tdo_space_t;
 
@@ -110,9 +124,16 @@ typedef struct tdo_space {
 mps_res_t tdo_space_init(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
                          size_t window, size_t grain, size_t commit_limit,
                          double spare, double extra);
-/* The same over client memory [BASE, BASE+SIZE), grain aligned. */
+/* The same over client memory [BASE, BASE+SIZE), of any alignment; the tables
+   lie in it too, with EXTRA bytes a grain for upper floors. Nothing is asked
+   of the system. MPS_RES_MEMORY (too small), MPS_RES_COMMIT_LIMIT. */
 mps_res_t tdo_space_init_client(tdo_space_t *sp, void *base, size_t size,
-                                size_t grain, size_t commit_limit);
+                                size_t grain, size_t commit_limit,
+                                double spare, size_t extra);
+/* More client memory, anywhere. Tables may move, numbers of grains do not.
+   MPS_RES_MEMORY (too small for what it must hold), MPS_RES_COMMIT_LIMIT,
+   MPS_RES_PARAM (overlaps what is there). */
+mps_res_t tdo_space_add_block(tdo_space_t *sp, void *base, size_t size);
 mps_res_t tdo_space_start(tdo_space_t *sp, size_t size,
                           const tdo_space_hooks_t *hooks);
 /* Gives every chunk, the window and the tables back. */
@@ -161,22 +182,56 @@ void tdo_space_purge(tdo_space_t *sp, size_t bytes);
 /* Acquire a chunk for at least SIZE bytes. MPS_RES_RESOURCE. */
 mps_res_t tdo_space_extend(tdo_space_t *sp, size_t size);
 
-/* Address arithmetic; usable without the lock. */
+/* Address arithmetic; usable without the lock. The second halves are for
+   client memory beyond its first block. */
+const tdo_block_t *tdo_space_block(const tdo_space_t *sp, const void *p);
+size_t tdo_space_far_offset(const tdo_space_t *sp, const void *p);
+char *tdo_space_far_at(const tdo_space_t *sp, size_t offset);
+
+static inline bool tdo_space_near(const tdo_space_t *sp, const void *p) {
+  return TDO_LIKELY((tdo_word_t)p - (tdo_word_t)sp->base < sp->size);
+}
+
+static inline bool tdo_space_many(const tdo_space_t *sp) {
+  return TDO_UNLIKELY(
+      atomic_load_explicit(&sp->block_count, memory_order_acquire) > 1);
+}
+
 static inline bool tdo_space_contains(const tdo_space_t *sp, const void *p) {
-  return (tdo_word_t)p - (tdo_word_t)sp->base < sp->size;
+  return tdo_space_near(sp, p) ||
+         (tdo_space_many(sp) && tdo_space_block(sp, p) != NULL);
+}
+
+/* Bytes from the first grain, for an address in the space or one beyond the
+   end of a segment there; and back. */
+static inline size_t tdo_space_offset(const tdo_space_t *sp, const void *p) {
+  return tdo_space_near(sp, p) || !tdo_space_many(sp)
+             ? (tdo_word_t)p - (tdo_word_t)sp->base
+             : tdo_space_far_offset(sp, p);
+}
+
+static inline char *tdo_space_at(const tdo_space_t *sp, size_t offset) {
+  return TDO_LIKELY(offset <= sp->size) || !tdo_space_many(sp)
+             ? sp->base + offset
+             : tdo_space_far_at(sp, offset);
 }
 
 static inline size_t tdo_space_grain(const tdo_space_t *sp, const void *p) {
-  return ((tdo_word_t)p - (tdo_word_t)sp->base) >> sp->grain_shift;
+  return tdo_space_offset(sp, p) >> sp->grain_shift;
 }
 
 static inline char *tdo_space_addr(const tdo_space_t *sp, size_t grain) {
-  return sp->base + (grain << sp->grain_shift);
+  return tdo_space_at(sp, grain << sp->grain_shift);
 }
 
 /* The owner of the grain that holds P, or null. */
 static inline void *tdo_space_owner(const tdo_space_t *sp, const void *p) {
-  return tdo_space_contains(sp, p) ? sp->owner[tdo_space_grain(sp, p)] : NULL;
+  if (tdo_space_near(sp, p))
+    return sp
+        ->owner[((tdo_word_t)p - (tdo_word_t)sp->base) >> sp->grain_shift];
+  if (!tdo_space_many(sp) || tdo_space_block(sp, p) == NULL)
+    return NULL;
+  return sp->owner[tdo_space_far_offset(sp, p) >> sp->grain_shift];
 }
 
 static inline size_t tdo_space_bytes(const tdo_space_t *sp, size_t grains) {
@@ -184,8 +239,7 @@ static inline size_t tdo_space_bytes(const tdo_space_t *sp, size_t grains) {
 }
 
 /* Grains needed for SIZE bytes; 0 if SIZE is 0 or beyond any address. */
-static inline size_t tdo_space_grains_for(const tdo_space_t *sp,
-                                          size_t size) {
+static inline size_t tdo_space_grains_for(const tdo_space_t *sp, size_t size) {
   if (size > SIZE_MAX / 2)
     return 0;
   return tdo_round_up(size, (size_t)1 << sp->grain_shift) >> sp->grain_shift;

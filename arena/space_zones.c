@@ -112,6 +112,9 @@ mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
 
   if (n > sp->zones)
     return MPS_RES_RESOURCE;
+  if (sp->vm == NULL) /* zones are grains there */
+    return tdo_space_client_find(zone_o, sp, n, high) ? MPS_RES_OK
+                                                      : MPS_RES_RESOURCE;
   if (n == 1 && warm != TDO_ZONE_NONE && !high) {
     *zone_o = warm;
     return MPS_RES_OK;
@@ -187,7 +190,9 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
       *first_o += zones * sp->zone_grains - n;
     return MPS_RES_OK;
   }
-  return zone_find_anywhere(first_o, sp, n) ? MPS_RES_OK : MPS_RES_RESOURCE;
+  return sp->vm != NULL && zone_find_anywhere(first_o, sp, n)
+             ? MPS_RES_OK
+             : MPS_RES_RESOURCE;
 }
 
 mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
