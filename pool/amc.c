@@ -455,8 +455,11 @@ static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
     to->large = seg;
     return MPS_RES_OK;
   }
-  if (to->seg != NULL)
+  if (to->seg != NULL) {
     amc_to_cover(to);
+    to->seg->gc.filling = false;
+  }
+  seg->gc.filling = true;
   to->seg = seg;
   to->exposed = false;
   return MPS_RES_OK;
@@ -676,6 +679,7 @@ static void amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   for (size_t i = 0; i <= amc->chain->count; ++i)
     if (amc->to[i].seg == seg)
       amc->to[i].seg = NULL;
+  gc->filling = false;
   gc->filled = tdo_gcseg_filled(gc);
   TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
 }

@@ -57,10 +57,10 @@ mps_res_t tdo_transform_add(tdo_transform_t *t, mps_addr_t *old,
   mps_res_t res = MPS_RES_OK;
 
   if (count > 0)
-    res = count > SIZE_MAX / 64
-              ? MPS_RES_MEMORY
-              : tdo_table_reserve(&t->pairs,
-                                  tdo_table_count(&t->pairs) + count);
+    res =
+        count > SIZE_MAX / 64
+            ? MPS_RES_MEMORY
+            : tdo_table_reserve(&t->pairs, tdo_table_count(&t->pairs) + count);
   if (res != MPS_RES_OK)
     return res;
   for (size_t i = 0; i < count; ++i)
@@ -84,8 +84,7 @@ static mps_res_t transform_probe(tdo_scan_t *scan, mps_addr_t *ref_io) {
     return MPS_RES_OK;
   if (seg->pool->klass->pinned != NULL)
     target = seg->pool->klass->pinned(seg->pool, seg, target);
-  return tdo_table_get(&new, &t->pairs, target) ? TRANSFORM_FOUND
-                                                : MPS_RES_OK;
+  return tdo_table_get(&new, &t->pairs, target) ? TRANSFORM_FOUND : MPS_RES_OK;
 }
 
 static mps_res_t transform_probe_root(mps_arena_t heap, tdo_root_t *root,
@@ -129,8 +128,7 @@ static bool transform_each_pool(tdo_transform_t *t, tdo_walk_visit_t visit) {
 }
 
 static bool transform_pinned(tdo_transform_t *t) {
-  return tdo_walk_each_root(t->heap, transform_probe_root, t) !=
-             MPS_RES_OK ||
+  return tdo_walk_each_root(t->heap, transform_probe_root, t) != MPS_RES_OK ||
          !transform_each_pool(t, transform_probe_objects);
 }
 

@@ -6,8 +6,7 @@
 static const unsigned char walk_zone = 0xFF;
 
 void tdo_walk_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank,
-                        mps_res_t (*fix)(tdo_scan_t *scan,
-                                         mps_addr_t *ref_io),
+                        mps_res_t (*fix)(tdo_scan_t *scan, mps_addr_t *ref_io),
                         void *closure) {
   tdo_scan_init(scan, heap, rank);
   scan->ss._zones = &walk_zone;

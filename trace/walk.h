@@ -8,8 +8,7 @@
 /* Make SCAN hand every reference into the arena, whatever the collector
    thinks of it, to FIX with CLOSURE in scan->closure. */
 void tdo_walk_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank,
-                        mps_res_t (*fix)(tdo_scan_t *scan,
-                                         mps_addr_t *ref_io),
+                        mps_res_t (*fix)(tdo_scan_t *scan, mps_addr_t *ref_io),
                         void *closure);
 
 /* Call VISIT for every root. The first result that is not OK. */
@@ -22,8 +21,7 @@ mps_res_t tdo_walk_each_root(mps_arena_t heap, tdo_walk_root_t visit,
    FIX1 in it being always false. What it wrote counts as written by the
    mutator. No collection may be in progress. AREA's first result that is not
    OK, else OK. */
-mps_res_t tdo_walk_pool(tdo_pool_t *pool, mps_area_scan_t area,
-                        void *closure);
+mps_res_t tdo_walk_pool(tdo_pool_t *pool, mps_area_scan_t area, void *closure);
 
 /* Call STEP for each object of POOL but forwarding objects. */
 typedef void (*tdo_walk_step_t)(void *closure, tdo_pool_t *pool,

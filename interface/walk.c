@@ -1,0 +1,99 @@
+/* Testudo: entry points for walking pools and roots (interface, section
+   2.23). SPDX-License-Identifier: BSD-2-Clause */
+#include "interface/entry.h"
+#include "mpscamc.h"
+#include "trace/walk.h"
+
+#define ENTRY_PARKED(arena, result)                                           \
+  do {                                                                        \
+    if ((arena)->clamp == TDO_UNCLAMPED || tdo_trace_busy(&(arena)->trace)) { \
+      TDO_ASSERT(false, "park the arena before walking it");                  \
+      tdo_heap_leave(arena);                                                  \
+      return result;                                                          \
+    }                                                                         \
+  } while (0)
+
+mps_res_t mps_pool_walk(mps_pool_t pool, mps_area_scan_t area, void *closure) {
+  tdo_context_t ctx;
+  mps_arena_t arena;
+  mps_res_t res;
+
+  ENTRY_POOL(pool, MPS_RES_PARAM);
+  ENTRY_REQUIRE(area != NULL, "a walk needs a scanner", MPS_RES_PARAM);
+  arena = pool->heap;
+  tdo_heap_enter(arena);
+  ENTRY_PARKED(arena, MPS_RES_LIMIT);
+  ENTRY_CONTEXT(arena, &ctx);
+  res = tdo_walk_pool(pool, area, closure);
+  tdo_heap_leave(arena);
+  return res;
+}
+
+typedef struct walk_formatted {
+  mps_formatted_objects_stepper_t step;
+  void *p;
+  size_t s;
+} walk_formatted_t;
+
+static void walk_formatted_step(void *closure, tdo_pool_t *pool,
+                                mps_addr_t ref) {
+  walk_formatted_t *w = closure;
+
+  w->step(ref, pool->format, pool, w->p, w->s);
+}
+
+void mps_arena_formatted_objects_walk(mps_arena_t arena,
+                                      mps_formatted_objects_stepper_t step,
+                                      void *p, size_t s) {
+  walk_formatted_t w = {step, p, s};
+
+  ENTRY_ARENA(arena, );
+  ENTRY_REQUIRE(step != NULL, "a walk needs a stepper", );
+  tdo_heap_enter(arena);
+  TDO_RING_FOR(node, &arena->pools)
+  tdo_walk_objects(TDO_RING_ENTRY(tdo_pool_t, heap_ring, node),
+                   walk_formatted_step, &w);
+  tdo_heap_leave(arena);
+}
+
+typedef struct walk_apply {
+  mps_amc_apply_stepper_t step;
+  void *p;
+  size_t s;
+} walk_apply_t;
+
+static void walk_apply_step(void *closure, tdo_pool_t *pool, mps_addr_t ref) {
+  walk_apply_t *w = closure;
+
+  (void)pool;
+  w->step(ref, w->p, w->s);
+}
+
+void mps_amc_apply(mps_pool_t pool, mps_amc_apply_stepper_t step, void *p,
+                   size_t s) {
+  walk_apply_t w = {step, p, s};
+  mps_arena_t arena;
+
+  ENTRY_POOL(pool, );
+  ENTRY_REQUIRE(step != NULL, "a walk needs a stepper", );
+  ENTRY_REQUIRE(pool->klass->moving, "not a pool of class AMC or AMCZ", );
+  arena = pool->heap;
+  tdo_heap_enter(arena);
+  TDO_ASSERT(!tdo_trace_busy(&arena->trace),
+             "park the arena before walking it");
+  tdo_walk_objects(pool, walk_apply_step, &w);
+  tdo_heap_leave(arena);
+}
+
+void mps_arena_roots_walk(mps_arena_t arena, mps_roots_stepper_t step, void *p,
+                          size_t s) {
+  tdo_context_t ctx;
+
+  ENTRY_ARENA(arena, );
+  ENTRY_REQUIRE(step != NULL, "a walk needs a stepper", );
+  tdo_heap_enter(arena);
+  ENTRY_PARKED(arena, );
+  ENTRY_CONTEXT(arena, &ctx);
+  tdo_walk_roots(arena, step, p, s);
+  tdo_heap_leave(arena);
+}
