@@ -3,7 +3,7 @@
 #include "arena/internal.h"
 #include "code/check.h"
 
-#define AHEAD_SHARE 16           /* commit ahead 1/16 of what is committed */
+#define AHEAD_SHARE 4            /* commit ahead 1/4 of what is committed */
 #define AHEAD_MOST  ((size_t)64 << 20)
 
 size_t tdo_space_spare(const tdo_space_t *sp) {

@@ -203,18 +203,37 @@ void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
     summary[p] |= (uint8_t)(seen & 0x7F);
 }
 
-void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit) {
+static void gcseg_make_dirty(tdo_gcseg_t *seg, size_t p, size_t q) {
+  tdo_heap_t *heap = seg->pool->heap;
+
+  memset(heap->summary + p, TDO_DIRTY, q - p);
+  if (heap->shielded)
+    tdo_shield_lower(&heap->shield, p, q, TDO_BAR_WRITE);
+}
+
+/* Can a write bar on pages of SEG that refer to SEEN pay? */
+static bool gcseg_bar_pays(const tdo_gcseg_t *seg, unsigned seen) {
+  const tdo_gen_t *gen = seg->gen;
+
+  return seg->ap == NULL && !seg->filling &&
+         !(gen->chain != NULL && gen->index == 0) &&
+         (seen & seg->pool->heap->nursery_bits) == 0;
+}
+
+void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit,
+                     unsigned seen) {
   tdo_heap_t *heap = seg->pool->heap;
   uint8_t *summary = heap->summary;
   size_t p, q;
 
   gcseg_pages(&p, &q, seg, base, limit);
+  if (!heap->shielded || !gcseg_bar_pays(seg, seen)) {
+    gcseg_make_dirty(seg, p, q);
+    return;
+  }
   while (p < q) {
     bool granted = false;
-    size_t n = q - p;
-    /* Memory that a mutator is filling stays open. */
-    if (seg->ap == NULL && heap->shielded)
-      n = tdo_shield_offer(&heap->shield, p, q, &granted);
+    size_t n = tdo_shield_offer(&heap->shield, p, q, &granted);
     for (size_t end = p + n; p < end; ++p)
       if (granted)
         summary[p] &= (uint8_t)~TDO_DIRTY;
@@ -234,13 +253,10 @@ void tdo_gcseg_trust(tdo_gcseg_t *seg) {
 }
 
 void tdo_gcseg_dirty(tdo_gcseg_t *seg, char *base, char *limit) {
-  tdo_heap_t *heap = seg->pool->heap;
   size_t p, q;
 
   if (seg->leaf)
     return;
   gcseg_pages(&p, &q, seg, base, limit);
-  memset(heap->summary + p, TDO_DIRTY, q - p);
-  if (heap->shielded)
-    tdo_shield_lower(&heap->shield, p, q, TDO_BAR_WRITE);
+  gcseg_make_dirty(seg, p, q);
 }

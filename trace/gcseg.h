@@ -40,8 +40,10 @@ struct tdo_gcseg {
   bool leaf;            /* never scanned, never protected */
   bool white, grey;
   bool barred;          /* read bar raised on the whole segment */
+  bool filling;         /* the collector will go on copying into it */
   bool open;            /* white, and open for forwarding markers */
   bool nailed;          /* white, and something in it stays in place */
+  bool unsteady;        /* written to by scans of other objects: never clean */
   size_t offered;       /* number of the collection that last offered it */
   size_t descriptor;    /* bytes of the class's descriptor */
 };
@@ -78,10 +80,14 @@ void tdo_gcseg_open_white(tdo_gcseg_t *seg);
 /* Note in the summary that references in [BASE, LIMIT) lead to SEEN. */
 void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
                     unsigned seen);
-/* Everything in the pages around [BASE, LIMIT) is scanned and noted, and the
-   mutator was held off: ask for the write bar. Where it is not granted the
-   pages are dirty. */
-void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit);
+/* Everything in the pages around [BASE, LIMIT) is scanned and noted (SEEN is
+   what the scan found), and the mutator was held off: ask for the write bar.
+   Where it is not granted the pages are dirty. It is not even asked for where
+   it cannot pay, since the next minor collection needs the page anyway: in a
+   nursery, in memory that is being filled, in pages that refer to a
+   nursery. */
+void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit,
+                     unsigned seen);
 /* SEG, new and empty, is for what survived into the top generation: its pages
    earn their write bars at once. */
 void tdo_gcseg_trust(tdo_gcseg_t *seg);

@@ -58,8 +58,10 @@ static unsigned char gen_take_bit(mps_arena_t heap) {
 }
 
 static void gen_drop_bit(mps_arena_t heap, unsigned char bit) {
-  if (bit < (1u << GEN_BITS_OWN))
+  if (bit < (1u << GEN_BITS_OWN)) {
     heap->bits_taken &= (unsigned char)~bit;
+    heap->nursery_bits &= (unsigned char)~bit;
+  }
 }
 
 static size_t chain_size(size_t count) {
@@ -96,6 +98,7 @@ mps_res_t tdo_chain_create(tdo_chain_t **chain_o, mps_arena_t heap,
       return res;
     }
   }
+  heap->nursery_bits |= chain->gens[0].bit;
   tdo_ring_init(&chain->heap_ring);
   tdo_ring_append(&heap->chains, &chain->heap_ring);
   chain->sig = TDO_CHAIN_SIG;

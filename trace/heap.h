@@ -54,6 +54,7 @@ struct mps_arena_s {
   tdo_ring_t pools, formats, chains, roots, threads;
   tdo_chain_t *default_chain;
   unsigned char bits_taken; /* generation bits in use */
+  unsigned char nursery_bits; /* of the first generations of chains */
   tdo_gen_t top;
   tdo_trace_t trace;
   tdo_clamp_t clamp;

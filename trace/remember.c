@@ -54,7 +54,7 @@ static void remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   for (size_t i = p; i < q; ++i)
     heap->summary[i] = (uint8_t)((heap->summary[i] & TDO_DIRTY) |
                                  (scan.ss._seen & 0x7F));
-  tdo_gcseg_offer(seg, base, limit);
+  tdo_gcseg_offer(seg, base, limit, scan.ss._seen);
   tdo_gcseg_cover(seg, wide_base, wide_limit);
 }
 
@@ -75,6 +75,11 @@ void tdo_remember_scan(mps_arena_t heap) {
     end = tdo_heap_page(heap, seg->seg.limit);
     if (seg->white) {
       p = end; /* scanned as a whole, as far as it survives */
+      continue;
+    }
+    if (seg->rank > TDO_RANK_EXACT) {
+      tdo_gcseg_set_grey(seg); /* its time is later */
+      p = end;
       continue;
     }
     end = tdo_min(end, p + REMEMBER_RUN);

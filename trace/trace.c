@@ -231,7 +231,7 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
      is still granted, with what was noted since. */
   if (seg->offered != heap->stats.collections + 1) {
     seg->offered = heap->stats.collections + 1;
-    tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit);
+    tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit, scan.ss._seen);
   }
   tdo_gcseg_cover(seg, seg->seg.base, seg->seg.limit);
 }
