@@ -15,6 +15,7 @@
 #define ARENA_SIZE_DEFAULT ((size_t)1 << 28)
 #define SPARE_DEFAULT      0.75
 #define PAUSE_DEFAULT      0.1
+#define CLIENT_GRAIN       8192
 
 struct mps_arena_class_s {
   const char *name;
@@ -23,8 +24,14 @@ struct mps_arena_class_s {
 
 static const struct mps_arena_class_s arena_class_vm = {"VM", false};
 
+static const struct mps_arena_class_s arena_class_cl = {"CL", true};
+
 mps_arena_class_t mps_arena_class_vm(void) {
   return (mps_arena_class_t)&arena_class_vm;
+}
+
+mps_arena_class_t mps_arena_class_cl(void) {
+  return (mps_arena_class_t)&arena_class_cl;
 }
 
 /* The environment wins over the program. */
@@ -86,21 +93,52 @@ static void arena_callbacks(tdo_heap_options_t *o, mps_arg_s args[]) {
     o->contracted = (mps_arena_contracted_t)arg.val.fun;
 }
 
-static void arena_options(tdo_heap_options_t *o, mps_arg_s args[]) {
+/* Client memory: where it is, and its own grain. The callbacks stay in the
+   list: such an arena never extends itself. */
+static mps_res_t arena_client(tdo_heap_options_t *o, mps_arg_s args[]) {
   mps_arg_s arg;
-  size_t page = tdo_vm_system()->page_size;
 
-  memset(o, 0, sizeof *o);
+  o->grain = CLIENT_GRAIN;
+  if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_GRAIN_SIZE))
+    o->grain = arg.val.size;
+  ENTRY_REQUIRE(tdo_is_pow2(o->grain) && o->grain >= sizeof(void *),
+                "the arena's grain size must be a power of two, and at least "
+                "the size of a pointer",
+                MPS_RES_PARAM);
+  if (!tdo_arg_require(&arg, args, MPS_KEY_ARENA_SIZE))
+    return MPS_RES_PARAM;
+  o->size = arg.val.size;
+  if (!tdo_arg_require(&arg, args, MPS_KEY_ARENA_CL_BASE))
+    return MPS_RES_PARAM;
+  o->client = arg.val.addr;
+  ENTRY_REQUIRE(o->client != NULL, "the arena's memory is null",
+                MPS_RES_PARAM);
+  return MPS_RES_OK;
+}
+
+/* System memory: how much to begin with, and whom to tell. */
+static void arena_system(tdo_heap_options_t *o, mps_arg_s args[]) {
+  size_t page = tdo_vm_system()->page_size;
+  mps_arg_s arg;
+
   o->size = ARENA_SIZE_DEFAULT;
   o->grain = page;
-  o->commit_limit = SIZE_MAX;
-  o->pause_time = PAUSE_DEFAULT;
   if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_SIZE))
     o->size = arg.val.size;
   if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_GRAIN_SIZE))
     o->grain = tdo_max(arg.val.size, page);
   TDO_ASSERT(tdo_is_pow2(o->grain),
              "the arena's grain size must be a power of two");
+  arena_callbacks(o, args);
+}
+
+static mps_res_t arena_options(tdo_heap_options_t *o, mps_arena_class_t cls,
+                               mps_arg_s args[]) {
+  mps_arg_s arg;
+
+  memset(o, 0, sizeof *o);
+  o->commit_limit = SIZE_MAX;
+  o->pause_time = PAUSE_DEFAULT;
   if (tdo_arg_pick(&arg, args, MPS_KEY_COMMIT_LIMIT))
     o->commit_limit = arg.val.size;
   if (tdo_arg_pick(&arg, args, MPS_KEY_PAUSE_TIME))
@@ -108,8 +146,10 @@ static void arena_options(tdo_heap_options_t *o, mps_arg_s args[]) {
   TDO_ASSERT(o->pause_time >= 0.0, "the pause time must not be negative");
   (void)tdo_arg_pick(&arg, args, MPS_KEY_ARENA_ZONED);
   arena_spare(o, args);
-  arena_callbacks(o, args);
+  if (!cls->client)
+    arena_system(o, args);
   arena_settings(o, args);
+  return cls->client ? arena_client(o, args) : MPS_RES_OK;
 }
 
 mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
@@ -120,11 +160,14 @@ mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
 
   ENTRY_REQUIRE(arena_o != NULL, "no place for the new arena",
                 MPS_RES_PARAM);
-  ENTRY_REQUIRE(cls == &arena_class_vm, "not an arena class", MPS_RES_PARAM);
+  ENTRY_REQUIRE(cls == &arena_class_vm || cls == &arena_class_cl,
+                "not an arena class", MPS_RES_PARAM);
   if (!tdo_args_check(args))
     return MPS_RES_PARAM;
   tdo_event_init();
-  arena_options(&options, args);
+  res = arena_options(&options, cls, args);
+  if (res != MPS_RES_OK)
+    return res;
   res = tdo_heap_create(&heap, cls, &options);
   if (res == MPS_RES_OK)
     *arena_o = heap;
@@ -138,6 +181,11 @@ mps_res_t mps_arena_create_v(mps_arena_t *arena_o, mps_arena_class_t cls,
   args[0].key = MPS_KEY_ARENA_SIZE;
   args[0].val.size = va_arg(list, size_t);
   args[1].key = MPS_KEY_ARGS_END;
+  if (cls == &arena_class_cl) {
+    args[1].key = MPS_KEY_ARENA_CL_BASE;
+    args[1].val.addr = va_arg(list, mps_addr_t);
+    args[2].key = MPS_KEY_ARGS_END;
+  }
   return mps_arena_create_k(arena_o, cls, args);
 }
 
@@ -159,9 +207,27 @@ void mps_arena_destroy(mps_arena_t arena) {
   tdo_event_flush();
 }
 
+mps_res_t mps_arena_extend(mps_arena_t arena, mps_addr_t base, size_t size) {
+  mps_res_t res;
+
+  ENTRY_ARENA(arena, MPS_RES_PARAM);
+  ENTRY_REQUIRE(arena->klass == &arena_class_cl,
+                "only an arena over client memory can be given more",
+                MPS_RES_UNIMPL);
+  ENTRY_REQUIRE(base != NULL, "the arena's new memory is null",
+                MPS_RES_PARAM);
+  tdo_heap_enter(arena);
+  res = tdo_heap_extend(arena, base, size);
+  tdo_heap_leave(arena);
+  return res;
+}
+
 mps_res_t mps_arena_vm_growth(mps_arena_t arena, size_t desired,
                               size_t minimum) {
   ENTRY_ARENA(arena, MPS_RES_PARAM);
+  ENTRY_REQUIRE(arena->klass == &arena_class_vm,
+                "only an arena over system memory grows by itself",
+                MPS_RES_UNIMPL);
   ENTRY_REQUIRE(desired >= minimum,
                 "the preferred growth is less than the smallest acceptable",
                 MPS_RES_PARAM);

@@ -7,9 +7,11 @@
 #include "code/fault.h"
 #include "trace/heap.h"
 
-#define WINDOW_LEAST   ((size_t)64 << 30)
-#define WINDOW_SHARE   16 /* windows for this many times physical memory */
-#define EXTRA_PER_GRAIN 6.0 /* table bytes: shield, summary */
+#define WINDOW_LEAST      ((size_t)64 << 30)
+#define WINDOW_SHARE      16  /* windows for this many times physical memory */
+#define CLIENT_ALIGN      64  /* of this structure in client memory */
+#define CLIENT_PAGE_SHIFT 12  /* "pages" there, for the summary */
+#define EXTRA_PER_GRAIN   6.0 /* table bytes: shield, summary */
 
 /* Every arena of the process; changed with the global lock held, read by the
    fault handler without. */
@@ -143,8 +145,7 @@ static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
     return tdo_shield_force_open(&heap->shield, page);
   }
   tdo_lock_claim(&heap->lock);
-  ours = heap->sig == TDO_HEAP_SIG &&
-         tdo_shield_adopted(&heap->shield, page);
+  ours = heap->sig == TDO_HEAP_SIG && tdo_shield_adopted(&heap->shield, page);
   if (ours)
     heap_hit(heap, addr);
   tdo_heap_leave(heap);
@@ -286,8 +287,8 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
   if (res != MPS_RES_OK)
     return res;
   heap->summary = summary;
-  res = tdo_shield_init(&heap->shield, vm, heap->space.base,
-                        heap->space.size, &options->shield, &hooks);
+  res = tdo_shield_init(&heap->shield, vm, heap->space.base, heap->space.size,
+                        &options->shield, &hooks);
   if (res != MPS_RES_OK) {
     vm->release(vm, summary, heap_summary_size(heap));
     return res;
@@ -305,11 +306,13 @@ static void heap_finish_shield(tdo_heap_t *heap) {
 
 static mps_res_t heap_start_space(tdo_heap_t *heap,
                                   const tdo_heap_options_t *options) {
-  tdo_space_hooks_t hooks = {heap,         heap_committed, heap_decommitted,
-                             heap_taken,   heap_dropped,   heap_extended,
+  static const tdo_space_hooks_t none;
+  tdo_space_hooks_t hooks = {heap,           heap_committed, heap_decommitted,
+                             heap_taken,     heap_dropped,   heap_extended,
                              heap_contracted};
 
-  return tdo_space_start(&heap->space, options->size, &hooks);
+  return tdo_space_start(&heap->space, options->size,
+                         heap->shielded ? &hooks : &none);
 }
 
 static size_t heap_window(const tdo_heap_options_t *options) {
@@ -361,11 +364,59 @@ static mps_res_t heap_init_contents(tdo_heap_t *heap,
   return res;
 }
 
+/* Everything lies in the client's memory: this structure, then the tables,
+   then the grains. */
+static mps_res_t heap_create_client(tdo_heap_t **heap_o,
+                                    mps_arena_class_t klass,
+                                    const tdo_heap_options_t *options) {
+  tdo_word_t base = (tdo_word_t)options->client;
+  tdo_word_t low = tdo_round_up(base, CLIENT_ALIGN);
+  tdo_word_t limit = base + options->size;
+  tdo_heap_t *heap = (tdo_heap_t *)low;
+  size_t pages;
+  mps_res_t res;
+
+  if (limit < base || limit <= low || limit - low <= sizeof *heap)
+    return MPS_RES_MEMORY;
+  memset(heap, 0, sizeof *heap);
+  heap->klass = klass;
+  heap_init_fields(heap, options);
+  heap->page_shift = CLIENT_PAGE_SHIFT;
+  pages = tdo_max(options->grain >> CLIENT_PAGE_SHIFT, 1);
+  res = tdo_space_init_client(&heap->space, heap + 1,
+                              limit - low - sizeof *heap, options->grain,
+                              options->commit_limit, options->spare, pages);
+  if (res == MPS_RES_OK) {
+    heap->summary = heap->space.extra;
+    heap->space.reserved += sizeof *heap;
+    res = heap_init_contents(heap, options);
+  }
+  if (res == MPS_RES_OK)
+    res = heaps_add(heap);
+  if (res != MPS_RES_OK) {
+    tdo_lock_finish(&heap->lock);
+    return res == MPS_RES_COMMIT_LIMIT ? res : MPS_RES_MEMORY;
+  }
+  heap->sig = TDO_HEAP_SIG;
+  *heap_o = heap;
+  return MPS_RES_OK;
+}
+
+mps_res_t tdo_heap_extend(tdo_heap_t *heap, void *base, size_t size) {
+  mps_res_t res = tdo_space_add_block(&heap->space, base, size);
+
+  heap->summary = heap->space.extra; /* the tables may have moved */
+  return res;
+}
+
 mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
                           const tdo_heap_options_t *options) {
   tdo_heap_t *heap;
-  mps_res_t res = tdo_fault_install(heap_fault);
+  mps_res_t res;
 
+  if (options->client != NULL)
+    return heap_create_client(heap_o, klass, options);
+  res = tdo_fault_install(heap_fault);
   if (res != MPS_RES_OK)
     return res;
   res = heap_alloc(&heap);
@@ -375,8 +426,7 @@ mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
   heap_init_fields(heap, options);
   res = tdo_space_init(&heap->space, tdo_vm_system(), options->size,
                        heap_window(options), options->grain,
-                       options->commit_limit, options->spare,
-                       EXTRA_PER_GRAIN);
+                       options->commit_limit, options->spare, EXTRA_PER_GRAIN);
   if (res != MPS_RES_OK)
     goto fail_space;
   res = heap_init_shield(heap, options);
@@ -422,10 +472,12 @@ void tdo_heap_destroy(tdo_heap_t *heap) {
   heaps_remove(heap);
   tdo_heap_leave(heap);
   heap->sig = TDO_SIG_DEAD;
-  heap_finish_shield(heap);
+  if (heap->shielded)
+    heap_finish_shield(heap);
   tdo_space_finish(&heap->space);
   tdo_lock_finish(&heap->lock);
-  heap_free(heap);
+  if (heap->space.vm != NULL)
+    heap_free(heap);
 }
 
 mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap) {

@@ -37,6 +37,7 @@ typedef struct tdo_heap_options {
   tdo_shield_settings_t shield;
   mps_arena_extended_t extended;
   mps_arena_contracted_t contracted;
+  void *client; /* the client's memory, SIZE bytes; null: the system's */
 } tdo_heap_options_t;
 
 struct mps_arena_s {
@@ -88,10 +89,14 @@ struct mps_arena_s {
 
 #define TDO_HEAP_SIG ((tdo_sig_t)0x519A4EA0) /* AREA(na) */
 
-/* Make an arena over system memory. */
+/* Make an arena over system memory, or the client's: then without any call of
+   the system for memory, and without barriers. */
 mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
                           const tdo_heap_options_t *options);
 void tdo_heap_destroy(tdo_heap_t *heap);
+/* More memory for an arena over the client's. Results as
+   tdo_space_add_block. */
+mps_res_t tdo_heap_extend(tdo_heap_t *heap, void *base, size_t size);
 bool tdo_heap_check(const tdo_heap_t *heap);
 
 /* The collector is about to work: the session counts as a pause. */
@@ -118,18 +123,18 @@ void tdo_heap_poke(tdo_heap_t *heap, mps_addr_t *p, mps_addr_t value);
 
 /* Whole pages around [BASE, LIMIT). */
 static inline size_t tdo_heap_page(const tdo_heap_t *heap, const char *p) {
-  return (size_t)(p - heap->space.base) >> heap->page_shift;
+  return tdo_space_offset(&heap->space, p) >> heap->page_shift;
 }
 
 static inline size_t tdo_heap_page_up(const tdo_heap_t *heap,
                                       const char *p) {
-  return ((size_t)(p - heap->space.base) +
+  return (tdo_space_offset(&heap->space, p) +
           ((size_t)1 << heap->page_shift) - 1) >>
          heap->page_shift;
 }
 
 static inline char *tdo_heap_page_addr(const tdo_heap_t *heap, size_t page) {
-  return heap->space.base + (page << heap->page_shift);
+  return tdo_space_at(&heap->space, page << heap->page_shift);
 }
 
 /* Policy. Poll: the allocator gives the collector a chance, having allocated

@@ -22,11 +22,11 @@ void tdo_ld_history_init(tdo_ld_history_t *h) {
 }
 
 unsigned long tdo_ld_sets(mps_arena_t heap, mps_addr_t addr) {
-  mps_word_t w = (mps_word_t)addr - (mps_word_t)heap->space.base;
+  mps_word_t w;
 
-  if (w >= heap->space.size)
+  if (!tdo_space_contains(&heap->space, addr))
     return 0; /* never moves */
-  w >>= heap->space.zone_shift;
+  w = tdo_space_offset(&heap->space, addr) >> heap->space.zone_shift;
   return 1ul << (w % (8 * sizeof(unsigned long)));
 }
 

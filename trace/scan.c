@@ -5,11 +5,21 @@
 #include "trace/heap.h"
 
 void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
+  /* Client memory in several blocks: any word may be a reference. */
+  static const unsigned char anywhere[2] = {TDO_ZONE_BYTE_SHARED,
+                                            TDO_ZONE_BYTE_SHARED};
+
   memset(scan, 0, sizeof *scan);
   scan->ss._base = (mps_word_t)heap->space.base;
   scan->ss._size = heap->space.size;
   scan->ss._zones = heap->space.zone_byte;
   scan->ss._shift = heap->space.zone_shift;
+  if (tdo_space_many(&heap->space)) {
+    scan->ss._base = 0;
+    scan->ss._size = SIZE_MAX;
+    scan->ss._zones = anywhere;
+    scan->ss._shift = 8 * sizeof(mps_word_t) - 1;
+  }
   scan->heap = heap;
   scan->rank = rank;
   scan->fix = tdo_trace_fix;

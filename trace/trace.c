@@ -75,7 +75,7 @@ static void trace_age(mps_arena_t heap) {
 
   for (size_t z = 0; z < sp->zone_limit; ++z)
     if (sp->zone_byte[z] & 0x80)
-      sets |= tdo_ld_sets(heap, sp->base + (z << sp->zone_shift));
+      sets |= tdo_ld_sets(heap, tdo_space_at(sp, z << sp->zone_shift));
   tdo_ld_age(&heap->ld, sets);
 }
 
