@@ -33,7 +33,7 @@ bool tdo_space_client_find(size_t *first_o, const tdo_space_t *sp, size_t n,
                            bool high);
 
 /* Zone lists (space_zones.c). A zone is in the list of its group iff it has
-   a grain to give: free zones, iff they also have memory (warm). */
+   a grain to give: free zones, iff all of it has memory (warm). */
 void tdo_space_zone_list(tdo_space_t *sp, size_t zone);
 void tdo_space_zone_assign(tdo_space_t *sp, size_t zone, tdo_group_t group);
 /* First of N free zones in a row, chunks extended if need be. */

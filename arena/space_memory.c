@@ -149,6 +149,7 @@ static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
   if (sp->commit_limit < committed || spare_room <= 0)
     return limit;
   most = tdo_min(committed / AHEAD_SHARE, AHEAD_MOST);
+  most -= tdo_min(most, sp->spare); /* what is there is used first */
   most = tdo_min(most, (size_t)(spare_room / 2));
   most = tdo_min(most, (sp->commit_limit - committed) / 2);
   end = limit + (most >> sp->grain_shift);

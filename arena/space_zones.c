@@ -7,7 +7,8 @@
 
 static bool zone_usable(const tdo_space_t *sp, size_t z) {
   if (sp->zone_group[z] == TDO_GROUP_FREE)
-    return sp->zone_memory[z] > 0 && tdo_bits_get(sp->zone_known, z);
+    return sp->zone_memory[z] == sp->zone_grains &&
+           tdo_bits_get(sp->zone_known, z);
   return sp->zone_used[z] < sp->zone_grains;
 }
 
@@ -51,7 +52,7 @@ void tdo_space_zone_list(tdo_space_t *sp, size_t z) {
 void tdo_space_zone_assign(tdo_space_t *sp, size_t z, tdo_group_t group) {
   if (zone_listed(sp, z))
     zone_unlist(sp, z);
-  if (group == TDO_GROUP_FREE && sp->zone_memory[z] == 0)
+  if (group == TDO_GROUP_FREE && sp->zone_memory[z] < sp->zone_grains)
     sp->cold_hint = tdo_min(sp->cold_hint, z);
   sp->zone_group[z] = group;
   sp->zone_byte[z] = sp->groups[group].byte;
