@@ -113,9 +113,6 @@ mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
 
   if (n > sp->zones)
     return MPS_RES_RESOURCE;
-  if (sp->vm == NULL) /* zones are grains there */
-    return tdo_space_client_find(zone_o, sp, n, high) ? MPS_RES_OK
-                                                      : MPS_RES_RESOURCE;
   if (n == 1 && warm != TDO_ZONE_NONE && !high) {
     *zone_o = warm;
     return MPS_RES_OK;
@@ -183,6 +180,11 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
                             tdo_group_t group, bool high) {
   size_t zone, zones = (n + sp->zone_grains - 1) / sp->zone_grains;
 
+  if (sp->vm == NULL) /* the library's own small blocks lie apart */
+    return tdo_space_client_find(first_o, sp, n,
+                                 high || group == TDO_GROUP_CONTROL)
+               ? MPS_RES_OK
+               : MPS_RES_RESOURCE;
   if (zone_find_grains(first_o, sp, n, group, high))
     return MPS_RES_OK;
   if (tdo_space_zone_find(&zone, sp, zones, high) == MPS_RES_OK) {
@@ -191,9 +193,7 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
       *first_o += zones * sp->zone_grains - n;
     return MPS_RES_OK;
   }
-  return sp->vm != NULL && zone_find_anywhere(first_o, sp, n)
-             ? MPS_RES_OK
-             : MPS_RES_RESOURCE;
+  return zone_find_anywhere(first_o, sp, n) ? MPS_RES_OK : MPS_RES_RESOURCE;
 }
 
 mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,

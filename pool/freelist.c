@@ -81,7 +81,7 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
   mps_res_t res;
 
   held = tdo_space_bytes(sp, tdo_space_grains_for(sp, size));
-  if (held == 0 || held > sp->size)
+  if (held == 0 || held > tdo_space_bytes(sp, sp->grains))
     return MPS_RES_RESOURCE;
   units = held >> fl->shift;
   bytes = tdo_round_up(sizeof *e, sizeof(tdo_word_t)) + tdo_runs_bytes(units);

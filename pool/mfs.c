@@ -80,7 +80,7 @@ static mps_res_t mfs_extend(mfs_t *mfs, size_t size) {
   tdo_seg_t *seg;
   mps_res_t res;
 
-  if (held == 0 || held > sp->size)
+  if (held == 0 || held > tdo_space_bytes(sp, sp->grains))
     return MPS_RES_RESOURCE;
   if (TDO_COOL)
     bytes += tdo_bits_words(held / MPS_PF_ALIGN) * sizeof(tdo_bits_t);

@@ -11,14 +11,14 @@
 #include "pool/frames.h"
 #include "pool/mvff.h"
 #include "pool/options.h"
-#include "pool/tags.h"
 #include "code/check.h"
+#include "code/table.h"
 #include "mpscmvff.h"
 
 typedef struct mvff_debug {
   tdo_mvff_t mvff; /* first */
   tdo_debug_t debug;
-  tdo_tags_t tags; /* blocks with fenceposts */
+  tdo_table_t sizes; /* of the blocks with fenceposts, as the client asked */
 } mvff_debug_t;
 
 static mvff_debug_t *mvff_debug_of(tdo_pool_t *pool) {
@@ -42,36 +42,50 @@ static void mvff_debug_check_free(tdo_pool_t *pool, char *base, char *limit) {
       "free memory of a debug pool was written to");
 }
 
+static mps_res_t mvff_debug_table_alloc(void **p_o, void *closure,
+                                        size_t size) {
+  return tdo_pool_control_alloc(p_o, closure, size);
+}
+
+static void mvff_debug_table_free(void *closure, void *p, size_t size) {
+  tdo_pool_control_free(closure, p, size);
+}
+
 static mps_res_t mvff_debug_init(tdo_pool_t *pool, mps_arg_s args[]) {
   mvff_debug_t *self = mvff_debug_of(pool);
+  tdo_table_memory_t memory = {pool, mvff_debug_table_alloc,
+                               mvff_debug_table_free};
   mps_res_t res = tdo_mvff_init(pool, args);
 
   if (res == MPS_RES_OK)
     res = tdo_debug_init(&self->debug, pool, args);
   if (res != MPS_RES_OK)
     return res;
-  tdo_tags_init(&self->tags, pool);
+  tdo_table_init(&self->sizes, &memory);
   self->mvff.list.made = mvff_debug_splat;
   self->mvff.list.leaving = mvff_debug_check_free;
   return MPS_RES_OK;
 }
 
-static void mvff_debug_check_tag(tdo_pool_t *pool, const tdo_tag_t *tag) {
+static void mvff_debug_check_block(tdo_pool_t *pool, const char *block,
+                                   size_t size) {
   const tdo_debug_t *debug = &mvff_debug_of(pool)->debug;
-  char *end = tag->block + tag->size;
-  char *limit =
-      tag->block + tdo_option_rounded(pool, tag->size) + debug->fence_bytes;
+  const char *limit =
+      block + tdo_option_rounded(pool, size) + debug->fence_bytes;
 
-  TDO_CHECK_ALWAYS(tdo_template_shown(&debug->fence,
-                                      tag->block - debug->fence_bytes,
-                                      tag->block),
-                   "the fencepost before a block was written to");
-  TDO_CHECK_ALWAYS(tdo_template_shown(&debug->fence, end, limit),
+  TDO_CHECK_ALWAYS(
+      tdo_template_shown(&debug->fence, block - debug->fence_bytes, block),
+      "the fencepost before a block was written to");
+  TDO_CHECK_ALWAYS(tdo_template_shown(&debug->fence, block + size, limit),
                    "the fencepost after a block was written to");
 }
 
 static void mvff_debug_check_fenceposts(tdo_pool_t *pool) {
-  tdo_tags_each(&mvff_debug_of(pool)->tags, mvff_debug_check_tag);
+  tdo_table_entry_t *entry;
+  size_t at = 0;
+
+  while ((entry = tdo_table_next(&mvff_debug_of(pool)->sizes, &at)) != NULL)
+    mvff_debug_check_block(pool, entry->key, (size_t)entry->value);
 }
 
 static void mvff_debug_check_free_space(tdo_pool_t *pool) {
@@ -86,7 +100,7 @@ static void mvff_debug_finish(tdo_pool_t *pool) {
 
   mvff_debug_check_fenceposts(pool);
   mvff_debug_check_free_space(pool);
-  tdo_tags_finish(&self->tags);
+  tdo_table_finish(&self->sizes);
   tdo_mvff_finish(pool);
   tdo_debug_finish(&self->debug, pool);
 }
@@ -107,7 +121,7 @@ static mps_res_t mvff_debug_alloc(mps_addr_t *p_o, tdo_pool_t *pool,
     return res;
   block = area.base + fence;
   if (fence > 0) {
-    res = tdo_tags_add(&self->tags, block, size);
+    res = tdo_table_set(&self->sizes, block, (void *)size);
     if (res != MPS_RES_OK)
       return res;
   }
@@ -137,23 +151,24 @@ static void mvff_debug_free_area(mvff_debug_t *self, char *base, size_t size) {
 static void mvff_debug_free(tdo_pool_t *pool, mps_addr_t p, size_t size) {
   mvff_debug_t *self = mvff_debug_of(pool);
   size_t fence = self->debug.fence_bytes;
-  tdo_tag_t *tag;
+  void *own = NULL;
+  bool known;
 
   if (fence == 0) {
     mvff_debug_free_area(self, p, size);
     return;
   }
-  tag = tdo_tags_find(&self->tags, p);
-  TDO_CHECK_ALWAYS(tag != NULL, "a block to free is not a block of the debug "
-                                "pool, or was freed already");
-  if (tag == NULL)
+  known = tdo_table_get(&own, &self->sizes, p);
+  TDO_CHECK_ALWAYS(known, "a block to free is not a block of the debug pool, "
+                          "or was freed already");
+  if (!known)
     return;
-  TDO_CHECK_ALWAYS(tag->size == size,
+  TDO_CHECK_ALWAYS((size_t)own == size,
                    "a block is freed with a size that is not its own");
-  if (tag->size != size)
+  if ((size_t)own != size)
     return;
-  mvff_debug_check_tag(pool, tag);
-  tdo_tags_remove(&self->tags, p);
+  mvff_debug_check_block(pool, p, size);
+  (void)tdo_table_remove(NULL, &self->sizes, p);
   mvff_debug_free_area(self, (char *)p - fence,
                        tdo_option_rounded(pool, size) + 2 * fence);
 }
