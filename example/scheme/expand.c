@@ -626,12 +626,12 @@ enum head form_head(val form, struct scope *sc) {
   val meaning = is_pair(form) ? head_meaning(form, sc) : FALSE;
   if (!is_syntax(meaning) || IMM_PAYLOAD(meaning) >= CORE_COUNT)
     return HEAD_OTHER;
-  expander expand = core_forms[IMM_PAYLOAD(meaning)].expand;
-  return expand == expand_define          ? HEAD_DEFINE
-         : expand == expand_define_syntax ? HEAD_DEFINE_SYNTAX
-         : expand == expand_begin         ? HEAD_BEGIN
-         : expand == expand_lambda        ? HEAD_LAMBDA
-                                          : HEAD_OTHER;
+  expander core = core_forms[IMM_PAYLOAD(meaning)].expand;
+  return core == expand_define          ? HEAD_DEFINE
+         : core == expand_define_syntax ? HEAD_DEFINE_SYNTAX
+         : core == expand_begin         ? HEAD_BEGIN
+         : core == expand_lambda        ? HEAD_LAMBDA
+                                        : HEAD_OTHER;
 }
 
 val rewrite_head(val form, struct scope *sc, enum head *head_o) {

@@ -5,15 +5,15 @@
 #include <wctype.h>
 
 /* Case mapping, one character to one, by the C library's tables. */
-uint32_t char_up(uint32_t c) {
+static uint32_t char_up(uint32_t c) {
   return c == 0xdf ? c : (uint32_t)towupper((wint_t)c);
 }
 
-uint32_t char_down(uint32_t c) {
+static uint32_t char_down(uint32_t c) {
   return (uint32_t)towlower((wint_t)c);
 }
 
-uint32_t char_fold(uint32_t c) {
+static uint32_t char_fold(uint32_t c) {
   return c == 0x3c2 ? 0x3c3 : char_down(c);
 }
 
