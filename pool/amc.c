@@ -491,6 +491,19 @@ static char *amc_to_alloc(amc_seg_t **seg_o, amc_pool_t *amc, amc_to_t *to,
   return p;
 }
 
+/* Copy SIZE bytes, a multiple of a word at least for objects that hold
+   references; most objects are a few words. */
+static inline void amc_copy_bytes(char *to, const char *from, size_t size) {
+  if (size <= 64 && size % sizeof(tdo_word_t) == 0) {
+    const tdo_word_t *f = (const tdo_word_t *)(const void *)from;
+    tdo_word_t *t = (tdo_word_t *)(void *)to;
+    for (; size > 0; size -= sizeof(tdo_word_t))
+      *t++ = *f++;
+  } else {
+    memcpy(to, from, size);
+  }
+}
+
 /* Copy the object at BASE out of SEG; null if there is no memory. */
 static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
                       tdo_scan_t *scan) {
@@ -504,7 +517,7 @@ static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
 
   if (copy == NULL)
     return NULL;
-  memcpy(copy, base, size);
+  amc_copy_bytes(copy, base, size);
   if (dest != to->seg)
     tdo_gcseg_cover(&dest->gc, dest->gc.seg.base, dest->gc.seg.limit);
   fmt->fwd(base + fmt->header, copy + fmt->header);

@@ -28,7 +28,8 @@ void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
 mps_res_t _mps_fix2(mps_ss_t ss, mps_addr_t *ref_io) {
   tdo_scan_t *scan = tdo_scan_of(ss);
 
-  return scan->fix(scan, ref_io);
+  return TDO_LIKELY(scan->fix == tdo_trace_fix) ? tdo_trace_fix(scan, ref_io)
+                                                : scan->fix(scan, ref_io);
 }
 
 mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
