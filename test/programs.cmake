@@ -7,10 +7,20 @@ function(testudo_python_test name)
     "${CMAKE_CURRENT_SOURCE_DIR}/${name}.py" ${ARGN})
 endfunction()
 
-# Whole programs that say something under a sanitizer, too.
+# Scheme programs print what they print on Guile, in each mode of the shield;
+# again with small generations, and with a collection at every chance.
 if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
-  testudo_python_test(test_scheme $<TARGET_FILE:testudo_scheme>)
-  set_tests_properties(test_scheme PROPERTIES LABELS long)
+  set(scheme_test "${Python3_EXECUTABLE}"
+    "${CMAKE_CURRENT_SOURCE_DIR}/scheme/run.py"
+    $<TARGET_FILE:testudo_scheme>)
+  testudo_add_test(scheme_modes ${scheme_test} TESTUDO_SHIELD=naive
+    TESTUDO_SHIELD=ranged TESTUDO_SHIELD=deferred)
+  testudo_add_test(scheme_small ${scheme_test} plain TESTUDO_CHECK=on
+    --option=--gen=100:0.8 --option=--gen=300:0.4)
+  testudo_add_test(scheme_stress ${scheme_test} TESTUDO_STRESS=50)
+  set_tests_properties(scheme_modes scheme_small scheme_stress PROPERTIES
+    LABELS long TIMEOUT 600)
+  testudo_python_test(test_prompt $<TARGET_FILE:testudo_scheme>)
 endif()
 
 # The rest does not, or counts what a sanitizer adds to.

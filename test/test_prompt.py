@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Testudo: the interpreter's prompt, its options, and bad settings.
+
+Usage: test_prompt.py INTERPRETER
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import os
+import pathlib
+import pty
+import subprocess
+import sys
+import tempfile
+import unittest
+
+INTERPRETER = sys.argv[1]
+LIMIT = 100  # seconds for one run
+
+
+def ask(text, *arguments, **environment):
+    """Status, output and errors of the interpreter when TEXT is typed."""
+    settings = {name: value for name, value in os.environ.items()
+                if not name.startswith("TESTUDO_")}
+    done = subprocess.run([INTERPRETER, *arguments], input=text, text=True,
+                          env={**settings, **environment}, timeout=LIMIT,
+                          capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def converse(text):
+    """Status and all that a terminal shows when TEXT is typed at it."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "dumb"}
+    with subprocess.Popen([INTERPRETER], stdin=theirs, stdout=theirs,
+                          stderr=theirs, env=environment,
+                          start_new_session=True) as process:
+        os.close(theirs)
+        os.write(ours, text.encode() + b"(exit)\n")
+        shown = b""
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError:  # the other end is closed
+            pass
+        status = process.wait(LIMIT)
+    os.close(ours)
+    return status, shown.decode().replace("\r", "")
+
+
+class Prompt(unittest.TestCase):
+    def test_answers(self):
+        status, shown = converse("(* 6 7)\n")
+        self.assertEqual(status, 0)
+        self.assertRegex(shown, r"(?m)^42$")
+
+    def test_goes_on_after_an_error(self):
+        for bad, message in (
+                ("(car 5)", "car"), ("(no-such-name)", "no-such-name"),
+                ("(vector-ref (vector 1) 9)", "vector-ref"),
+                ('(error "mine" 1)', "mine"), ("(+ 'a 1)", "a")):
+            status, shown = converse(f"{bad}\n(* 6 7)\n")
+            self.assertEqual(status, 0, bad)
+            self.assertRegex(shown, r"(?m)^42$", bad)
+            self.assertGreaterEqual(shown.count(message), 2, shown)
+
+    def test_not_a_terminal(self):
+        status, out, err = ask("(display (* 6 7))\n(car 5)\n(display 1)\n")
+        self.assertEqual((status, out), (1, "42"))
+        self.assertIn("car", err)
+
+
+class Options(unittest.TestCase):
+    def test_no_such_file(self):
+        status, _, err = ask("", "no such file.scm")
+        self.assertEqual(status, 1)
+        self.assertIn("no such file.scm", err)
+
+    def test_error_in_a_file(self):
+        with tempfile.TemporaryDirectory() as room:
+            path = pathlib.Path(room) / "bad.scm"
+            path.write_text("(display 1)\n(car 5)\n(display 2)\n")
+            status, out, err = ask("", str(path))
+        self.assertEqual((status, out.strip()), (1, "1"))
+        self.assertRegex(err, r"bad\.scm:2")
+        self.assertIn("car", err)
+
+    def test_bad_option(self):
+        for option in ("--gen=0", "--gen=x:0.5", "--arena=", "--nonsense"):
+            status, _, err = ask("", option)
+            self.assertNotEqual(status, 0, option)
+            self.assertIn(option.split("=")[0], err)
+
+
+class Settings(unittest.TestCase):
+    def check_default(self, name, value):
+        """A bad VALUE is reported once, and the default is used."""
+        status, out, err = ask("", "-e", "(* 6 7)", **{name: value})
+        self.assertEqual(status, 0)
+        self.assertIn("42", out)
+        self.assertEqual(err.count(name), 1, err)
+        self.assertIn(value, err)
+
+    def test_unknown_mode(self):
+        self.check_default("TESTUDO_SHIELD", "nonsense")
+
+    def test_unreadable(self):
+        self.check_default("TESTUDO_QUEUE", "many")
+
+    def limited(self, arena):
+        """The interpreter in 300,000 KiB of address space."""
+        return subprocess.run(
+            ["sh", "-c", 'ulimit -v 300000; exec "$0" --arena=$1 -e 42',
+             INTERPRETER, arena],
+            stdin=subprocess.DEVNULL, text=True, capture_output=True,
+            timeout=LIMIT, check=False)
+
+    def test_little_address_space(self):
+        done = self.limited("32M")
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, "42"),
+                         done.stderr)
+        done = self.limited("1G")
+        if done.returncode != 0:  # a smaller one, or a clear message
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("address space", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
