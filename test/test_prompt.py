@@ -65,7 +65,7 @@ class Prompt(unittest.TestCase):
 
     def test_not_a_terminal(self):
         status, out, err = ask("(display (* 6 7))\n(car 5)\n(display 1)\n")
-        self.assertEqual((status, out), (1, "42"))
+        self.assertEqual((status, out), (1, "421"))
         self.assertIn("car", err)
 
 
