@@ -7,18 +7,17 @@ static int extent_height(const tdo_extent_t *e) {
   return e == NULL ? 0 : e->height;
 }
 
-static size_t extent_true_reach(const tdo_extent_t *e, unsigned shift) {
-  return tdo_max(
-      tdo_extent_longest(e, shift),
-      tdo_max(tdo_extent_reach(e->child[0]), tdo_extent_reach(e->child[1])));
+static size_t extent_true_reach(const tdo_extent_t *e) {
+  return tdo_max(e->longest, tdo_max(tdo_extent_reach(e->child[0]),
+                                     tdo_extent_reach(e->child[1])));
 }
 
 /* Height and reach from the children. */
-static void extent_renew(tdo_extent_t *e, unsigned shift) {
+static void extent_renew(tdo_extent_t *e) {
   int a = extent_height(e->child[0]), b = extent_height(e->child[1]);
 
   e->height = 1 + (a > b ? a : b);
-  e->reach = extent_true_reach(e, shift);
+  e->reach = extent_true_reach(e);
 }
 
 /* The link that points at E. */
@@ -40,8 +39,8 @@ static tdo_extent_t *extent_rotate(tdo_freelist_t *fl, tdo_extent_t *e,
   e->child[side] = middle;
   if (middle != NULL)
     middle->parent = e;
-  extent_renew(e, fl->shift);
-  extent_renew(up, fl->shift);
+  extent_renew(e);
+  extent_renew(up);
   return up;
 }
 
@@ -56,7 +55,7 @@ static void extents_settle(tdo_freelist_t *fl, tdo_extent_t *e) {
         (void)extent_rotate(fl, tall, !side);
       e = extent_rotate(fl, e, side);
     } else {
-      extent_renew(e, fl->shift);
+      extent_renew(e);
     }
   }
 }
@@ -103,11 +102,18 @@ void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent) {
 }
 
 void tdo_extents_changed(tdo_extent_t *extent, unsigned shift) {
-  for (; extent != NULL; extent = extent->parent) {
-    size_t reach = extent_true_reach(extent, shift);
-    if (extent->reach == reach)
-      return;
-    extent->reach = reach;
+  size_t was = extent->longest;
+  size_t is = tdo_runs_longest(&extent->runs) << shift;
+
+  extent->longest = is;
+  for (; extent != NULL && was != is; extent = extent->parent) {
+    size_t reach = extent->reach;
+    if (is > reach)
+      extent->reach = is;
+    else if (was == reach)
+      extent->reach = extent_true_reach(extent);
+    was = reach;
+    is = extent->reach;
   }
 }
 
@@ -119,10 +125,11 @@ static void extents_check_below(const tdo_extent_t *e, const tdo_extent_t *low,
   if (e == NULL)
     return;
   tilt = extent_height(e->child[1]) - extent_height(e->child[0]);
-  TDO_CHECK(low == NULL || tdo_extent_before(low, e));   /* .order */
-  TDO_CHECK(high == NULL || tdo_extent_before(e, high)); /* .order */
-  TDO_CHECK(tilt >= -1 && tilt <= 1);                    /* .balance */
-  TDO_CHECK(e->reach == extent_true_reach(e, shift));    /* .reach */
+  TDO_CHECK(low == NULL || tdo_extent_before(low, e));          /* .order */
+  TDO_CHECK(high == NULL || tdo_extent_before(e, high));        /* .order */
+  TDO_CHECK(tilt >= -1 && tilt <= 1);                           /* .balance */
+  TDO_CHECK(e->longest == tdo_runs_longest(&e->runs) << shift); /* .longest */
+  TDO_CHECK(e->reach == extent_true_reach(e));                  /* .reach */
   for (int side = 0; side < 2; ++side)
     TDO_CHECK(e->child[side] == NULL || e->child[side]->parent == e);
   extents_check_below(e->child[0], low, e, shift);

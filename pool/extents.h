@@ -8,6 +8,7 @@
    Invariants:
    .order    all extents on side 0 come before, all on side 1 after.
    .balance  the heights of a node's sides differ by at most 1.
+   .longest  extent->longest is what its table of runs says.
    .reach    see pool/freelist.h. */
 #ifndef TDO_POOL_EXTENTS_H
 #define TDO_POOL_EXTENTS_H
@@ -21,16 +22,10 @@ static inline bool tdo_extent_before(const tdo_extent_t *a,
 
 void tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent);
 void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent);
-/* The longest run of EXTENT changed: make .reach hold again. */
+/* The runs of EXTENT changed: make .longest and .reach hold again. */
 void tdo_extents_changed(tdo_extent_t *extent, unsigned shift);
 /* Depth-first check of .order, .balance and .reach. */
 bool tdo_extents_check(const tdo_freelist_t *fl);
-
-/* The longest free run of EXTENT itself, in bytes. */
-static inline size_t tdo_extent_longest(const tdo_extent_t *extent,
-                                        unsigned shift) {
-  return tdo_runs_longest(&extent->runs) << shift;
-}
 
 static inline size_t tdo_extent_reach(const tdo_extent_t *extent) {
   return extent == NULL ? 0 : extent->reach;

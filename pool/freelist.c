@@ -101,6 +101,7 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
   tdo_runs_init(&e->runs, units,
                 (char *)p + tdo_round_up(sizeof *e, sizeof(tdo_word_t)));
   tdo_runs_free(&e->runs, 0, units);
+  e->longest = held;
   tdo_extents_insert(fl, e);
   fl->pool->total += held;
   fl->pool->free += held;
@@ -123,7 +124,7 @@ static tdo_extent_t *freelist_extent(const tdo_freelist_t *fl, size_t size,
   for (;;) {
     if (tdo_extent_reach(e->child[side]) >= size)
       e = e->child[side];
-    else if (tdo_extent_longest(e, fl->shift) >= size)
+    else if (e->longest >= size)
       return e;
     else
       e = e->child[!side];

@@ -34,11 +34,12 @@ struct tdo_extent {
   tdo_seg_t seg; /* first; owns the grains */
   tdo_extent_t *child[2], *parent;
   int height;
-  size_t reach; /* see .reach */
-  size_t held;  /* bytes of grains not given back */
-  size_t free;  /* bytes of its free runs */
-  size_t bytes; /* of this descriptor with its table */
-  bool own;     /* made for one block: goes back as soon as it can */
+  size_t reach;   /* see .reach */
+  size_t longest; /* bytes of its own longest free run */
+  size_t held;    /* bytes of grains not given back */
+  size_t free;    /* bytes of its free runs */
+  size_t bytes;   /* of this descriptor with its table */
+  bool own;       /* made for one block: goes back as soon as it can */
   tdo_runs_t runs;
 };
 

@@ -87,32 +87,100 @@ static void sum_join(tdo_run_sum_t *sum, const tdo_run_sum_t *a,
   sum->longest = tdo_max(across, tdo_max(a->longest, b->longest));
 }
 
-/* The cells FIRST to LAST changed: every one between them is FULL free or
-   full used, they themselves anything. */
-static void runs_update(tdo_runs_t *r, size_t first, size_t last, bool full) {
-  size_t leaves = (size_t)1 << r->height, value = full ? CELL : 0, len = CELL;
+/* The longest free run of a cell; it is known to be from LEAST to MOST. */
+static size_t cell_longest(const tdo_bits_t *used, size_t least, size_t most) {
+  size_t run = 0, longest = least;
+
+  for (size_t w = 0; w < CELL_WORDS && longest < most; ++w) {
+    tdo_bits_t free = ~used[w];
+    if (free == ~(tdo_bits_t)0) {
+      run += TDO_WORD_BITS;
+    } else {
+      run += (size_t)__builtin_ctzl(~free);
+      longest = tdo_max(longest, run);
+      while (longest < TDO_WORD_BITS && word_has_run(free, longest + 1))
+        ++longest;
+      run = (size_t)__builtin_clzl(~free);
+    }
+  }
+  return tdo_max(longest, run);
+}
+
+/* [BASE, LIMIT) of one cell was freed: only the run that it joined is new. */
+static void cell_freed(tdo_run_sum_t *sum, const tdo_bits_t *used,
+                       size_t start, size_t base, size_t limit) {
+  size_t end = start + CELL;
+  size_t low = tdo_bits_last_set(used, start, base);
+  size_t high = tdo_bits_next_set(used, limit, end);
+
+  sum->longest = tdo_max(sum->longest, high - low);
+  if (low == start)
+    sum->prefix = high - start;
+  if (high == end)
+    sum->suffix = end - low;
+}
+
+/* [BASE, LIMIT) of one cell was taken: only the run that it left is gone. */
+static void cell_taken(tdo_run_sum_t *sum, const tdo_bits_t *used,
+                       size_t start, size_t base, size_t limit) {
+  size_t end = start + CELL;
+  size_t low = tdo_bits_last_set(used, start, base);
+  size_t high = tdo_bits_next_set(used, limit, end);
+
+  if (low == start)
+    sum->prefix = base - start;
+  if (high == end)
+    sum->suffix = end - limit;
+  if (high - low == sum->longest)
+    sum->longest =
+        cell_longest(used + start / TDO_WORD_BITS,
+                     tdo_max(base - low, high - limit), sum->longest);
+}
+
+static bool sum_equal(const tdo_run_sum_t *a, const tdo_run_sum_t *b) {
+  return a->prefix == b->prefix && a->suffix == b->suffix &&
+         a->longest == b->longest;
+}
+
+/* [BASE, LIMIT) changed: make .sum hold. */
+static void runs_update(tdo_runs_t *r, size_t base, size_t limit, bool freed) {
+  size_t leaves = (size_t)1 << r->height, value = freed ? CELL : 0, len = CELL;
+  size_t first = base / CELL, last = (limit - 1) / CELL;
   size_t lo = leaves + first, hi = leaves + last;
 
-  for (size_t i = lo + 1; i < hi; ++i)
-    r->sums[i].prefix = r->sums[i].suffix = r->sums[i].longest = value;
-  cell_sum(&r->sums[lo], r->used + first * CELL_WORDS);
-  if (lo != hi)
+  if (lo == hi) {
+    (freed ? cell_freed : cell_taken)(&r->sums[lo], r->used, first * CELL,
+                                      base, limit);
+  } else {
+    for (size_t i = lo + 1; i < hi; ++i)
+      r->sums[i].prefix = r->sums[i].suffix = r->sums[i].longest = value;
+    cell_sum(&r->sums[lo], r->used + first * CELL_WORDS);
     cell_sum(&r->sums[hi], r->used + last * CELL_WORDS);
-  for (lo /= 2, hi /= 2; lo > 0; lo /= 2, hi /= 2, len *= 2)
-    for (size_t i = lo; i <= hi; ++i)
+  }
+  for (lo /= 2, hi /= 2; lo > 0; lo /= 2, hi /= 2, len *= 2) {
+    bool same = lo == hi;
+    for (size_t i = lo; i <= hi; ++i) {
+      tdo_run_sum_t was = r->sums[i];
       sum_join(&r->sums[i], &r->sums[2 * i], &r->sums[2 * i + 1], len);
+      same = same && sum_equal(&was, &r->sums[i]);
+    }
+    if (same)
+      break;
+  }
 }
 
 void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit) {
   TDO_CRITICAL(base < limit && limit <= r->units); /* .beyond */
+  TDO_CRITICAL(tdo_runs_all_used(r, base, limit));
   tdo_bits_clear_range(r->used, base, limit);
-  runs_update(r, base / CELL, (limit - 1) / CELL, true);
+  runs_update(r, base, limit, true);
 }
 
 void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit) {
   TDO_CRITICAL(base < limit && limit <= r->units);
+  TDO_CRITICAL(tdo_runs_all_free(r, base, limit));
   tdo_bits_set_range(r->used, base, limit);
-  runs_update(r, base / CELL, (limit - 1) / CELL, false);
+  runs_update(r, base, limit, false);
 }
 
 bool tdo_runs_lowest(size_t *base_o, const tdo_runs_t *r, size_t n) {
@@ -195,11 +263,6 @@ size_t tdo_runs_limit(const tdo_runs_t *r, size_t at) {
         break;
     }
   return limit;
-}
-
-static bool sum_equal(const tdo_run_sum_t *a, const tdo_run_sum_t *b) {
-  return a->prefix == b->prefix && a->suffix == b->suffix &&
-         a->longest == b->longest;
 }
 
 bool tdo_runs_check(const tdo_runs_t *r) {

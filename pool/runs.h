@@ -36,8 +36,8 @@ size_t tdo_runs_bytes(size_t units);
 void tdo_runs_init(tdo_runs_t *r, size_t units, void *memory);
 bool tdo_runs_check(const tdo_runs_t *r);
 
-/* Make [BASE, LIMIT), not empty, free (used); whatever it was. O(log n), and
-   O(LIMIT - BASE) by words. */
+/* Make [BASE, LIMIT), not empty, free (used); all of it was used (free)
+   before. O(log n), and O(LIMIT - BASE) by words. */
 void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit);
 void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit);
 

@@ -58,6 +58,15 @@ static void compare_runs(const tdo_runs_t *r, size_t n) {
     REQUIRE(tdo_runs_largest(r) == most_at);
 }
 
+/* Length of the run at BASE of units like that one, at most N. */
+static size_t like(size_t base, size_t n) {
+  size_t i = 1;
+
+  while (i < n && is_free[base + i] == is_free[base])
+    ++i;
+  return i;
+}
+
 static void runs_against_model(size_t units, size_t rounds) {
   void *memory = malloc(tdo_runs_bytes(units));
   tdo_runs_t r;
@@ -68,7 +77,8 @@ static void runs_against_model(size_t units, size_t rounds) {
     size_t span = random_below(2) ? units : tdo_min(units, 40);
     size_t n = 1 + random_below(span);
     size_t base = random_below(units - n + 1);
-    bool give = random_below(2);
+    bool give = !is_free[base];
+    n = like(base, n);
     memset(is_free + base, give, n);
     (give ? tdo_runs_free : tdo_runs_take)(&r, base, base + n);
     compare_runs(&r, 1 + random_below(span));
