@@ -203,10 +203,13 @@ void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
     summary[p] |= (uint8_t)(seen & 0x7F);
 }
 
+/* What was noted stays noted: a segment that is being filled may be scanned
+   in parts. */
 static void gcseg_make_dirty(tdo_gcseg_t *seg, size_t p, size_t q) {
   tdo_heap_t *heap = seg->pool->heap;
 
-  memset(heap->summary + p, TDO_DIRTY, q - p);
+  for (size_t i = p; i < q; ++i)
+    heap->summary[i] |= TDO_DIRTY;
   if (heap->shielded)
     tdo_shield_lower(&heap->shield, p, q, TDO_BAR_WRITE);
 }
@@ -215,7 +218,7 @@ static void gcseg_make_dirty(tdo_gcseg_t *seg, size_t p, size_t q) {
 static bool gcseg_bar_pays(const tdo_gcseg_t *seg, unsigned seen) {
   const tdo_gen_t *gen = seg->gen;
 
-  return seg->ap == NULL && !seg->filling &&
+  return seg->ap == NULL && !seg->filling && !seg->unsteady &&
          !(gen->chain != NULL && gen->index == 0) &&
          (seen & seg->pool->heap->nursery_bits) == 0;
 }
