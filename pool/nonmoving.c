@@ -1,0 +1,401 @@
+/* Testudo: pools whose blocks are collected and never move: memory. What the
+   collector asks of them is in nonmoving_trace.c.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/args.h"
+#include "code/check.h"
+#include "pool/nonmoving_internal.h"
+
+#define NM_BUFFER_LEAST 4096
+#define NM_SEG_MOST     65536 /* of segments for more than one block */
+#define NM_UNITS_MOST   16384 /* in them: their tables are small */
+#define NM_TRIES        16    /* segments looked at that may not do */
+
+/* ---- creation ---- */
+
+static mps_res_t nm_take_gen(tdo_nm_pool_t *nm, mps_arg_s args[]) {
+  size_t index = 1; /* of the default chain */
+  mps_arg_s arg;
+
+  if (tdo_arg_pick(&arg, args, MPS_KEY_CHAIN)) {
+    bool good = arg.val.chain != NULL && tdo_chain_check(arg.val.chain) &&
+                arg.val.chain->heap == nm->pool.heap;
+    TDO_ASSERT(good, "a pool's chain must belong to the pool's arena");
+    if (!good)
+      return MPS_RES_PARAM;
+    nm->chain = arg.val.chain;
+    index = 0;
+  } else {
+    mps_res_t res = tdo_heap_default_chain(&nm->chain, nm->pool.heap);
+    if (res != MPS_RES_OK)
+      return res;
+  }
+  if (tdo_arg_pick(&arg, args, MPS_KEY_GEN))
+    index = arg.val.u;
+  TDO_ASSERT(index <= nm->chain->count,
+             "GEN exceeds the number of generations");
+  if (index > nm->chain->count)
+    return MPS_RES_PARAM;
+  nm->gen = tdo_chain_gen(nm->chain, index);
+  return MPS_RES_OK;
+}
+
+mps_res_t tdo_nm_init(tdo_nm_pool_t *nm, mps_arg_s args[]) {
+  mps_res_t res;
+
+  tdo_pool_take_format(&nm->pool, args);
+  res = nm_take_gen(nm, args);
+  if (res != MPS_RES_OK)
+    return res;
+  nm->shift = tdo_log2(nm->pool.align);
+  for (int rank = 0; rank < TDO_RANKS; ++rank)
+    for (int i = 0; i < TDO_NM_ROOMS; ++i)
+      tdo_ring_init(&nm->room[rank][i]);
+  ++nm->chain->pools;
+  return MPS_RES_OK;
+}
+
+void tdo_nm_finish(tdo_pool_t *pool) {
+  TDO_RING_FOR(node, &pool->segs) {
+    tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
+    tdo_nm_seg_free((tdo_nm_seg_t *)(void *)seg);
+  }
+  --tdo_nm_of(pool)->chain->pools;
+}
+
+mps_res_t tdo_nm_ap_init(tdo_ap_t *ap, mps_arg_s args[], unsigned ranks) {
+  mps_arg_s arg;
+
+  if (tdo_arg_pick(&arg, args, MPS_KEY_RANK)) {
+    TDO_ASSERT(arg.val.rank < TDO_RANKS, "not a rank");
+    if (arg.val.rank >= TDO_RANKS || !((ranks >> arg.val.rank) & 1))
+      return MPS_RES_PARAM;
+    ap->rank = arg.val.rank;
+  }
+  ap->next_size = NM_BUFFER_LEAST;
+  return MPS_RES_OK;
+}
+
+void tdo_nm_ap_varargs(mps_arg_s args[], va_list list) {
+  args[0].key = MPS_KEY_RANK;
+  args[0].val.rank = va_arg(list, mps_rank_t);
+  args[1].key = MPS_KEY_ARGS_END;
+}
+
+/* ---- segments ---- */
+
+static size_t nm_table_size(const tdo_nm_seg_t *seg) {
+  return tdo_bits_words(seg->units) * sizeof(tdo_bits_t);
+}
+
+static void nm_free_tables(tdo_nm_seg_t *seg) {
+  tdo_bits_t *tables[] = {seg->starts, seg->used, seg->marks, seg->greys};
+
+  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i)
+    if (tables[i] != NULL)
+      tdo_pool_control_free(seg->gc.pool, tables[i], nm_table_size(seg));
+}
+
+static mps_res_t nm_alloc_tables(tdo_nm_seg_t *seg) {
+  tdo_bits_t **tables[] = {&seg->starts, &seg->used, &seg->marks,
+                           &seg->greys};
+  size_t count = seg->gc.leaf ? 3 : 4;
+
+  for (size_t i = 0; i < count; ++i) {
+    void *p;
+    mps_res_t res =
+        tdo_pool_control_alloc(&p, seg->gc.pool, nm_table_size(seg));
+    if (res != MPS_RES_OK) {
+      nm_free_tables(seg);
+      return res;
+    }
+    memset(p, 0, nm_table_size(seg));
+    *tables[i] = p;
+  }
+  return MPS_RES_OK;
+}
+
+static void nm_set_free(tdo_nm_seg_t *seg, size_t bytes) {
+  tdo_pool_t *pool = seg->gc.pool;
+
+  pool->free -= seg->free;
+  pool->free += bytes;
+  seg->free = bytes;
+}
+
+void tdo_nm_seg_free(tdo_nm_seg_t *seg) {
+  tdo_ring_remove(&seg->room_ring);
+  nm_set_free(seg, 0);
+  nm_free_tables(seg);
+  tdo_gcseg_free(&seg->gc);
+}
+
+/* A new segment for blocks of RANK: many of them, or one of SIZE bytes. */
+static mps_res_t nm_seg_alloc(tdo_nm_seg_t **seg_o, tdo_nm_pool_t *nm,
+                              mps_rank_t rank, size_t size, bool single) {
+  tdo_gcseg_t *gc;
+  tdo_nm_seg_t *seg;
+  mps_res_t res =
+      tdo_gcseg_alloc(&gc, &nm->pool, nm->gen, sizeof(tdo_nm_seg_t), size,
+                      !nm->pool.klass->scanned);
+
+  if (res != MPS_RES_OK)
+    return res;
+  seg = tdo_nm_seg_of(gc);
+  tdo_ring_init(&seg->room_ring);
+  gc->rank = rank;
+  if (single) {
+    seg->shift = 8 * sizeof(size_t) - 1;
+    seg->units = 1;
+    seg->top = gc->seg.base + size;
+  } else {
+    seg->shift = nm->shift;
+    seg->units = tdo_seg_size(&gc->seg) >> nm->shift;
+    seg->top = gc->seg.limit;
+  }
+  seg->grey_first = seg->units;
+  res = nm_alloc_tables(seg);
+  if (res != MPS_RES_OK) {
+    tdo_gcseg_free(gc);
+    return res;
+  }
+  nm_set_free(seg, (size_t)(gc->seg.limit - gc->seg.base));
+  *seg_o = seg;
+  return MPS_RES_OK;
+}
+
+/* Units of the largest free run. */
+static size_t nm_largest(const tdo_nm_seg_t *seg) {
+  size_t largest = 0, i = 0;
+
+  while ((i = tdo_bits_next_clear(seg->used, i, seg->units)) < seg->units) {
+    size_t end = tdo_bits_next_set(seg->used, i, seg->units);
+    largest = tdo_max(largest, end - i);
+    i = end;
+  }
+  return largest;
+}
+
+static unsigned nm_room_index(size_t units) {
+  unsigned i = 8 * sizeof(size_t) - 1 - (unsigned)__builtin_clzl(units);
+
+  return i < TDO_NM_ROOMS ? i : TDO_NM_ROOMS - 1;
+}
+
+void tdo_nm_give_room(tdo_nm_seg_t *seg) {
+  tdo_nm_pool_t *nm = tdo_nm_of(seg->gc.pool);
+
+  tdo_ring_remove(&seg->room_ring);
+  if (seg->gc.ap != NULL || seg->gc.white || seg->gc.grey)
+    return;
+  seg->largest = nm_largest(seg);
+  if (seg->largest > 0)
+    tdo_ring_prepend(&nm->room[seg->gc.rank][nm_room_index(seg->largest)],
+                     &seg->room_ring);
+}
+
+/* A segment with a free run of at least UNITS, or null. The largest runs are
+   used first: they make the longest buffers. */
+static tdo_nm_seg_t *nm_find_room(tdo_nm_pool_t *nm, mps_rank_t rank,
+                                  size_t units) {
+  unsigned least = nm_room_index(units);
+  int tries = 0;
+
+  for (unsigned i = TDO_NM_ROOMS; i-- > least;)
+    TDO_RING_FOR(node, &nm->room[rank][i]) {
+      tdo_nm_seg_t *seg = TDO_RING_ENTRY(tdo_nm_seg_t, room_ring, node);
+      if (seg->largest >= units && !seg->gc.grey)
+        return seg;
+      if (++tries == NM_TRIES)
+        return NULL;
+    }
+  return NULL;
+}
+
+/* ---- buffers ---- */
+
+/* Give the point the free units [FIRST, LIMIT) of SEG. */
+static void nm_attach(tdo_nm_pool_t *nm, tdo_ap_t *ap, tdo_nm_seg_t *seg,
+                      size_t first, size_t limit, bool fresh) {
+  char *base = tdo_nm_addr(seg, first), *end = tdo_nm_addr(seg, limit);
+  size_t bytes = (size_t)(end - base);
+
+  tdo_ring_remove(&seg->room_ring);
+  tdo_bits_set_range(seg->used, first, limit);
+  nm_set_free(seg, seg->free - bytes);
+  seg->gc.ap = ap;
+  seg->known = base;
+  nm->gen->fresh += (double)bytes;
+  tdo_gcseg_dirty(&seg->gc, base, end);
+  if (nm->taken != NULL)
+    nm->taken(nm, seg, base, end, fresh);
+  tdo_ap_attach(ap, seg, base, end);
+}
+
+static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size) {
+  size_t units = size >> nm->shift, first, limit;
+  tdo_nm_seg_t *seg = nm_find_room(nm, ap->rank, units);
+  bool found;
+
+  if (seg == NULL)
+    return false;
+  found = tdo_bits_find_clear_run(&first, seg->used, 0, seg->units, units);
+  TDO_CHECK(found);
+  if (!found)
+    return false;
+  limit = tdo_bits_next_set(seg->used, first, seg->units);
+  nm_attach(nm, ap, seg, first, limit, false);
+  return true;
+}
+
+/* Bytes of the largest segment for many blocks. */
+static size_t nm_seg_most(const tdo_nm_pool_t *nm) {
+  size_t grain = (size_t)1 << nm->pool.heap->space.grain_shift;
+
+  return tdo_max(grain, tdo_min(NM_SEG_MOST, (size_t)NM_UNITS_MOST
+                                                 << nm->shift));
+}
+
+mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
+  tdo_nm_pool_t *nm = tdo_nm_of(pool);
+  size_t most = nm_seg_most(nm), want;
+  bool single = size > most / 2;
+  tdo_nm_seg_t *seg;
+  mps_res_t res;
+
+  if (!single && nm_fill_room(nm, ap, size))
+    return MPS_RES_OK;
+  want = single ? size : tdo_max(size, tdo_min(ap->next_size, most));
+  res = nm_seg_alloc(&seg, nm, ap->rank, want, single);
+  if (res != MPS_RES_OK && want > size)
+    res = nm_seg_alloc(&seg, nm, ap->rank, size, single);
+  if (res != MPS_RES_OK)
+    return res;
+  if (!single)
+    ap->next_size = tdo_min(2 * ap->next_size, most);
+  nm_attach(nm, ap, seg, 0, seg->units, true);
+  return MPS_RES_OK;
+}
+
+void tdo_nm_absorb(tdo_nm_seg_t *seg, char *to) {
+  const tdo_format_t *fmt = seg->gc.pool->format;
+  char *p = seg->known;
+
+  for (; p < to; p = tdo_format_next(fmt, p)) {
+    size_t i = tdo_nm_unit(seg, p);
+    tdo_bits_set(seg->starts, i);
+    if (seg->gc.white)
+      tdo_bits_set(seg->marks, i);
+    if (seg->units == 1)
+      break; /* one block, whatever is in it */
+  }
+  seg->known = to;
+}
+
+void tdo_nm_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit) {
+  tdo_nm_pool_t *nm = tdo_nm_of(pool);
+  tdo_nm_seg_t *seg = ap->seg;
+  size_t unused = (size_t)(limit - init);
+
+  tdo_nm_absorb(seg, init);
+  seg->gc.ap = NULL;
+  seg->known = NULL;
+  if (unused > 0) {
+    if (seg->units > 1)
+      tdo_bits_clear_range(seg->used, tdo_nm_unit(seg, init),
+                           (size_t)(limit - seg->gc.seg.base) >> seg->shift);
+    else if (init == seg->gc.seg.base)
+      tdo_bits_clear(seg->used, 0);
+    else
+      seg->top = init;
+    nm_set_free(seg, seg->free + unused);
+    if (nm->freed != NULL)
+      nm->freed(nm, seg, init, limit);
+  }
+  if (nm->gen->fresh >= (double)unused)
+    nm->gen->fresh -= (double)unused;
+  if (!seg->gc.white && tdo_bits_all_clear(seg->used, 0, seg->units))
+    tdo_nm_seg_free(seg);
+  else
+    tdo_nm_give_room(seg);
+}
+
+/* ---- sweeping ---- */
+
+/* Tell that the blocks in units [BASE, LIMIT) are becoming free. */
+static void nm_tell_freed(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, size_t base,
+                          size_t limit) {
+  while ((base = tdo_bits_next_set(seg->used, base, limit)) < limit) {
+    size_t end = tdo_bits_next_clear(seg->used, base, limit);
+    nm->freed(nm, seg, tdo_nm_addr(seg, base), tdo_nm_addr(seg, end));
+    base = end;
+  }
+}
+
+/* No block in units [BASE, LIMIT) survived. */
+static void nm_sweep_gap(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, size_t base,
+                         size_t limit) {
+  if (base >= limit)
+    return;
+  if (nm->freed != NULL)
+    nm_tell_freed(nm, seg, base, limit);
+  tdo_bits_clear_range(seg->used, base, limit);
+}
+
+/* Free what is not marked: the gaps between marked blocks, but for the
+   buffer's part of them. */
+static void nm_sweep(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg) {
+  size_t p = 0, known = seg->units, past = seg->units;
+
+  if (seg->gc.ap != NULL) {
+    known = tdo_nm_unit(seg, seg->known);
+    past = seg->units == 1
+               ? 1
+               : (size_t)(seg->gc.ap->limit - seg->gc.seg.base) >> seg->shift;
+  }
+  while (p < seg->units) {
+    size_t next = tdo_bits_next_set(seg->marks, p, seg->units);
+    nm_sweep_gap(nm, seg, p, tdo_min(next, known));
+    nm_sweep_gap(nm, seg, tdo_max(p, past), next);
+    p = next == seg->units ? next : tdo_nm_block_end(seg, next);
+  }
+  memcpy(seg->starts, seg->marks, nm_table_size(seg));
+}
+
+/* Bytes in blocks and the buffer. */
+static size_t nm_used_bytes(const tdo_nm_seg_t *seg) {
+  size_t used = tdo_bits_count(seg->used, 0, seg->units);
+
+  return seg->units > 1 ? used << seg->shift
+                        : used * (size_t)(seg->top - seg->gc.seg.base);
+}
+
+void tdo_nm_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
+  tdo_nm_pool_t *nm = tdo_nm_of(pool);
+  tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
+  size_t used;
+
+  nm_sweep(nm, seg);
+  used = nm_used_bytes(seg);
+  if (used == 0) {
+    tdo_nm_seg_free(seg);
+    return;
+  }
+  pool->heap->trace.survived += used;
+  gc->gen->survived += (double)used;
+  nm_set_free(seg, tdo_seg_size(&gc->seg) - used);
+  tdo_gcseg_clear_white(gc);
+  tdo_nm_give_room(seg);
+}
+
+void tdo_nm_each_free(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg,
+                      void (*visit)(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg,
+                                    char *base, char *limit)) {
+  size_t i = 0;
+
+  while ((i = tdo_bits_next_clear(seg->used, i, seg->units)) < seg->units) {
+    size_t end = tdo_bits_next_set(seg->used, i, seg->units);
+    visit(nm, seg, tdo_nm_addr(seg, i), tdo_nm_addr(seg, end));
+    i = end;
+  }
+}

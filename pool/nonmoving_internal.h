@@ -1,0 +1,38 @@
+/* Testudo: what the two files of non-moving pools share.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_POOL_NONMOVING_INTERNAL_H
+#define TDO_POOL_NONMOVING_INTERNAL_H
+
+#include "pool/nonmoving.h"
+
+/* The unit of address P in SEG, and where unit I begins (the last ends). */
+static inline size_t tdo_nm_unit(const tdo_nm_seg_t *seg, const char *p) {
+  return (size_t)(p - seg->gc.seg.base) >> seg->shift;
+}
+
+static inline char *tdo_nm_addr(const tdo_nm_seg_t *seg, size_t i) {
+  return i >= seg->units ? seg->top : seg->gc.seg.base + (i << seg->shift);
+}
+
+/* One past the last unit of the block that starts at unit I (.starts). */
+static inline size_t tdo_nm_block_end(const tdo_nm_seg_t *seg, size_t i) {
+  size_t limit = seg->units, known;
+
+  if (seg->gc.ap != NULL && seg->units > 1) {
+    known = tdo_nm_unit(seg, seg->known);
+    if (i < known)
+      limit = known;
+  }
+  limit = tdo_bits_next_set(seg->starts, i + 1, limit);
+  return tdo_bits_next_clear(seg->used, i + 1, limit);
+}
+
+/* Free SEG, whatever is in it. */
+void tdo_nm_seg_free(tdo_nm_seg_t *seg);
+/* Objects up to TO, in the buffer, become blocks: white, if it is not yet
+   known that SEG is white, and black after. */
+void tdo_nm_absorb(tdo_nm_seg_t *seg, char *to);
+/* SEG may have free units that points can use: keep .room. */
+void tdo_nm_give_room(tdo_nm_seg_t *seg);
+
+#endif /* TDO_POOL_NONMOVING_INTERNAL_H */

@@ -1,0 +1,279 @@
+/* Testudo: pools whose blocks are collected and never move: marking, scanning
+   and walking.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "pool/nonmoving_internal.h"
+
+/* ---- finding blocks ---- */
+
+/* The start of the block that unit I lies in; units if there is none. */
+static size_t nm_block_start(const tdo_nm_seg_t *seg, size_t i) {
+  size_t start;
+
+  if (tdo_bits_get(seg->starts, i))
+    return i;
+  if (!tdo_bits_get(seg->used, i))
+    return seg->units;
+  start = tdo_bits_last_set(seg->starts, 0, i);
+  if (start == 0 || tdo_nm_block_end(seg, start - 1) <= i)
+    return seg->units;
+  return start - 1;
+}
+
+/* Is P in the part of the buffer whose objects are not blocks yet? */
+static bool nm_in_buffer(const tdo_nm_seg_t *seg, const char *p) {
+  return seg->gc.ap != NULL && p >= seg->known && p < seg->gc.ap->limit;
+}
+
+bool tdo_nm_block(char **base_o, char **limit_o, const tdo_nm_seg_t *seg,
+                  const char *p) {
+  size_t start;
+
+  if (p < seg->gc.seg.base || p >= seg->top)
+    return false;
+  start = nm_block_start(seg, tdo_nm_unit(seg, p));
+  if (start == seg->units)
+    return false;
+  *base_o = tdo_nm_addr(seg, start);
+  *limit_o = tdo_nm_addr(seg, tdo_nm_block_end(seg, start));
+  return true;
+}
+
+/* ---- marking ---- */
+
+void tdo_nm_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
+  tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
+  size_t bytes = tdo_bits_words(seg->units) * sizeof(tdo_bits_t);
+
+  (void)pool;
+  if (gc->ap != NULL) /* a leaf's: points of others were trapped */
+    tdo_nm_absorb(seg, gc->ap->pub.init);
+  memset(seg->marks, 0, bytes);
+  if (seg->greys != NULL)
+    memset(seg->greys, 0, bytes);
+  seg->grey_first = seg->units;
+  seg->grey_limit = 0;
+  gc->unsteady = false;
+  tdo_ring_remove(&seg->room_ring);
+}
+
+static void nm_mark(tdo_nm_seg_t *seg, size_t i) {
+  tdo_bits_set(seg->marks, i);
+  if (seg->gc.leaf)
+    return;
+  tdo_bits_set(seg->greys, i);
+  seg->grey_first = tdo_min(seg->grey_first, i);
+  seg->grey_limit = tdo_max(seg->grey_limit, i + 1);
+  tdo_gcseg_set_grey(&seg->gc);
+}
+
+/* Is an object at BASE, as an ambiguous reference to it would have it? A
+   block of several objects counts as a whole. */
+static bool nm_object_at(tdo_nm_seg_t *seg, char *base) {
+  const tdo_format_t *fmt = seg->gc.pool->format;
+  size_t i;
+
+  if (((tdo_word_t)base & (fmt->align - 1)) != 0 ||
+      base < seg->gc.seg.base || base >= seg->top)
+    return false;
+  i = tdo_nm_unit(seg, base);
+  if (!tdo_bits_get(seg->starts, i))
+    return false;
+  return seg->units > 1 || base == seg->gc.seg.base ||
+         tdo_format_next(fmt, seg->gc.seg.base) < seg->top;
+}
+
+mps_res_t tdo_nm_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
+                     mps_addr_t *ref_io) {
+  tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
+  char *base = (char *)*ref_io - pool->format->header;
+  size_t i;
+
+  if (scan->rank == TDO_RANK_AMBIG) {
+    if (!nm_object_at(seg, base))
+      return MPS_RES_OK;
+  } else {
+    TDO_CRITICAL(((tdo_word_t)base & (pool->align - 1)) == 0);
+    if (TDO_UNLIKELY(nm_in_buffer(seg, base))) { /* black */
+      scan->ss._seen |= gc->gen->bit;
+      return MPS_RES_OK;
+    }
+  }
+  i = tdo_nm_unit(seg, base);
+  if (TDO_UNLIKELY(!tdo_bits_get(seg->starts, i))) {
+    i = nm_block_start(seg, i);
+    TDO_ASSERT(i < seg->units, "an exact reference leads to free memory");
+    if (i >= seg->units)
+      return MPS_RES_OK;
+  }
+  if (!tdo_bits_get(seg->marks, i)) {
+    if (scan->rank == TDO_RANK_WEAK) {
+      *ref_io = NULL;
+      return MPS_RES_OK;
+    }
+    nm_mark(seg, i);
+  }
+  scan->ss._seen |= gc->gen->bit;
+  return MPS_RES_OK;
+}
+
+bool tdo_nm_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io) {
+  tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
+  char *base = (char *)*ref_io - pool->format->header;
+  size_t i;
+
+  if (nm_in_buffer(seg, base))
+    return true;
+  i = nm_block_start(seg, tdo_nm_unit(seg, base));
+  return i < seg->units && tdo_bits_get(seg->marks, i);
+}
+
+/* ---- scanning ---- */
+
+static mps_res_t nm_scan_objects(tdo_nm_pool_t *nm, tdo_scan_t *scan,
+                                 char *base, char *limit) {
+  return nm->scan_objects != NULL
+             ? nm->scan_objects(nm, scan, base, limit)
+             : tdo_scan_formatted(scan, &nm->pool, base, limit);
+}
+
+/* End of the blocks that follow each other from unit I on, within LIMIT. */
+static size_t nm_run_end(const tdo_nm_seg_t *seg, size_t i, size_t limit) {
+  if (seg->gc.ap != NULL && seg->units > 1) {
+    size_t known = tdo_nm_unit(seg, seg->known);
+    if (i < known)
+      limit = tdo_min(limit, known);
+  }
+  return tdo_bits_next_clear(seg->used, i, limit);
+}
+
+mps_res_t tdo_nm_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
+                            tdo_gcseg_t *gc, char *base, char *limit) {
+  tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
+  size_t i = tdo_nm_unit(seg, base);
+  size_t end = limit >= seg->top ? seg->units : tdo_nm_unit(seg, limit);
+
+  while ((i = tdo_bits_next_set(seg->starts, i, end)) < end) {
+    size_t stop = nm_run_end(seg, i, end);
+    mps_res_t res = nm_scan_objects(tdo_nm_of(pool), scan,
+                                    tdo_nm_addr(seg, i),
+                                    tdo_nm_addr(seg, stop));
+    if (res != MPS_RES_OK)
+      return res;
+    i = stop;
+  }
+  return MPS_RES_OK;
+}
+
+mps_res_t tdo_nm_scan_all(tdo_nm_pool_t *nm, tdo_scan_t *scan,
+                          tdo_nm_seg_t *seg) {
+  size_t i = 0;
+
+  if (!seg->gc.white)
+    return tdo_nm_scan_range(&nm->pool, scan, &seg->gc, seg->gc.seg.base,
+                             seg->top);
+  while ((i = tdo_bits_next_set(seg->marks, i, seg->units)) < seg->units) {
+    size_t end = tdo_nm_block_end(seg, i);
+    mps_res_t res = nm_scan_objects(nm, scan, tdo_nm_addr(seg, i),
+                                    tdo_nm_addr(seg, end));
+    if (res != MPS_RES_OK)
+      return res;
+    i = end;
+  }
+  return MPS_RES_OK;
+}
+
+/* Take the lowest grey block; false if there is none. */
+static bool nm_next_grey(size_t *i_o, tdo_nm_seg_t *seg) {
+  size_t i = seg->grey_limit;
+
+  if (seg->grey_first < seg->grey_limit)
+    i = tdo_bits_next_set(seg->greys, seg->grey_first, seg->grey_limit);
+  if (i == seg->grey_limit) {
+    seg->grey_first = seg->units;
+    seg->grey_limit = 0;
+    return false;
+  }
+  tdo_bits_clear(seg->greys, i);
+  seg->grey_first = i + 1;
+  *i_o = i;
+  return true;
+}
+
+mps_res_t tdo_nm_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc) {
+  tdo_nm_pool_t *nm = tdo_nm_of(pool);
+  tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
+  size_t i;
+
+  if (!gc->white) /* one with weak references, not condemned: all is grey */
+    return tdo_nm_scan_all(nm, scan, seg);
+  while (nm_next_grey(&i, seg)) {
+    mps_res_t res =
+        nm_scan_objects(nm, scan, tdo_nm_addr(seg, i),
+                        tdo_nm_addr(seg, tdo_nm_block_end(seg, i)));
+    if (res != MPS_RES_OK)
+      return res;
+  }
+  return MPS_RES_OK;
+}
+
+void tdo_nm_widen(tdo_pool_t *pool, tdo_gcseg_t *gc, char **base_io,
+                  char **limit_io) {
+  tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
+  size_t first, end = seg->units, start;
+
+  (void)pool;
+  if (*base_io >= seg->top) {
+    *limit_io = *base_io;
+    return;
+  }
+  first = tdo_nm_unit(seg, *base_io);
+  if (*limit_io < seg->top)
+    end = tdo_max(first + 1, tdo_nm_unit(seg, *limit_io));
+  start = nm_block_start(seg, first);
+  if (start == seg->units)
+    start = tdo_bits_next_set(seg->starts, first, end);
+  if (start >= end) {
+    *limit_io = *base_io;
+    return;
+  }
+  *base_io = tdo_nm_addr(seg, start);
+  /* The last block may go on beyond. */
+  start = tdo_bits_last_set(seg->starts, start, end) - 1;
+  *limit_io = tdo_nm_addr(seg, tdo_nm_block_end(seg, start));
+}
+
+/* ---- walking ---- */
+
+/* Visit the blocks of SEG, which is exposed. */
+static bool nm_walk_blocks(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg,
+                           tdo_walk_visit_t visit, void *closure) {
+  size_t i = 0;
+
+  while ((i = tdo_bits_next_set(seg->starts, i, seg->units)) < seg->units) {
+    size_t end = nm_run_end(seg, i, seg->units);
+    if (!visit(closure, &nm->pool, tdo_nm_addr(seg, i),
+               tdo_nm_addr(seg, end)))
+      return false;
+    i = end;
+  }
+  return true;
+}
+
+bool tdo_nm_walk(tdo_pool_t *pool, tdo_walk_visit_t visit, void *closure) {
+  TDO_RING_FOR(node, &pool->segs) {
+    tdo_seg_t *s = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
+    tdo_nm_seg_t *seg = (tdo_nm_seg_t *)(void *)s;
+    tdo_ap_t *ap = seg->gc.ap;
+    bool more;
+    tdo_gcseg_expose(&seg->gc, s->base, s->limit);
+    more = nm_walk_blocks(tdo_nm_of(pool), seg, visit, closure);
+    if (more && ap != NULL && seg->known < (char *)ap->pub.init)
+      more = visit(closure, pool, seg->known, ap->pub.init);
+    tdo_gcseg_cover(&seg->gc, s->base, s->limit);
+    if (!more)
+      return false;
+  }
+  return true;
+}
