@@ -74,6 +74,8 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
   arena = ap->pool->heap;
   if (size > SIZE_MAX / 2)
     return MPS_RES_RESOURCE;
+  if (entry_interrupted(arena))
+    return MPS_RES_FAIL;
   tdo_heap_enter(arena);
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, tdo_max(size, ap->next_size));
@@ -95,6 +97,8 @@ mps_bool_t mps_ap_trip(mps_ap_t ap_pub, mps_addr_t p, size_t size) {
                     (char *)p + size == (char *)ap_pub->alloc,
                 "tripped an allocation point that is not trapped, or with "
                 "another block than the one reserved", 0);
+  if (entry_interrupted(ap->pool->heap))
+    return 0;
   tdo_heap_enter(ap->pool->heap);
   valid = tdo_ap_trip(ap, p, size);
   tdo_heap_leave(ap->pool->heap);
@@ -133,6 +137,7 @@ mps_res_t (mps_ap_frame_push)(mps_frame_t *frame_o, mps_ap_t ap_pub) {
   if (tdo_ap_reserved(ap))
     return MPS_RES_FAIL;
   tdo_heap_enter(ap->pool->heap);
+  tdo_ap_resume(ap);
   if (ap->pool->klass->frame_push != NULL)
     res = ap->pool->klass->frame_push(frame_o, ap);
   else
@@ -149,6 +154,7 @@ mps_res_t (mps_ap_frame_pop)(mps_ap_t ap_pub, mps_frame_t frame) {
   if (tdo_ap_reserved(ap))
     return MPS_RES_FAIL;
   tdo_heap_enter(ap->pool->heap);
+  tdo_ap_resume(ap);
   if (ap->pool->klass->frame_pop != NULL)
     res = ap->pool->klass->frame_pop(ap, frame);
   tdo_heap_leave(ap->pool->heap);

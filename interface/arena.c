@@ -302,6 +302,7 @@ void mps_arena_pause_time_set(mps_arena_t arena, double seconds) {
 }
 
 mps_word_t mps_collections(mps_arena_t arena) {
+  ENTRY_ARENA(arena, 0);
   return atomic_load(&arena->ld.epoch);
 }
 
@@ -384,17 +385,22 @@ mps_bool_t mps_arena_step(mps_arena_t arena, double interval,
 /* ---- introspection: no lock ---- */
 
 mps_bool_t mps_arena_busy(mps_arena_t arena) {
+  ENTRY_ARENA(arena, 0);
   return tdo_lock_held(&arena->lock);
 }
 
 mps_bool_t mps_arena_has_addr(mps_arena_t arena, mps_addr_t p) {
+  ENTRY_ARENA(arena, 0);
   return tdo_seg_of(&arena->space, p) != NULL;
 }
 
 mps_bool_t mps_addr_pool(mps_pool_t *pool_o, mps_arena_t arena,
                          mps_addr_t p) {
-  tdo_seg_t *seg = tdo_seg_of(&arena->space, p);
+  tdo_seg_t *seg;
 
+  ENTRY_ARENA(arena, 0);
+  ENTRY_REQUIRE(pool_o != NULL, "no place for the pool", 0);
+  seg = tdo_seg_of(&arena->space, p);
   if (seg == NULL || seg->pool == NULL)
     return 0;
   *pool_o = seg->pool;
@@ -404,6 +410,7 @@ mps_bool_t mps_addr_pool(mps_pool_t *pool_o, mps_arena_t arena,
 mps_bool_t mps_addr_fmt(mps_fmt_t *fmt_o, mps_arena_t arena, mps_addr_t p) {
   mps_pool_t pool;
 
+  ENTRY_REQUIRE(fmt_o != NULL, "no place for the format", 0);
   if (!mps_addr_pool(&pool, arena, p) || pool->format == NULL)
     return 0;
   *fmt_o = pool->format;

@@ -25,6 +25,13 @@
   ENTRY_REQUIRE((ap) != NULL && tdo_ap_of(ap)->sig == TDO_AP_SIG,             \
                 "not an allocation point, or one destroyed", result)
 
+/* True if the calling thread is inside ARENA already: it runs a signal handler
+   that interrupted the library (interface, section 11.16). What such a thread
+   asks for cannot be had now, but it must be told so. */
+static inline bool entry_interrupted(mps_arena_t arena) {
+  return tdo_lock_mine(&arena->lock);
+}
+
 /* From here on the caller's registers and frames are known, so that the
    collector can scan them. CTX is a local of the entry point itself. */
 #define ENTRY_CONTEXT(heap, ctx)                                              \

@@ -147,26 +147,38 @@ mps_res_t mps_definalize(mps_arena_t arena, mps_addr_t *ref_p) {
   return res;
 }
 
+#define ENTRY_LD(ld, result)                                                  \
+  ENTRY_REQUIRE((ld) != NULL, "not a location dependency", result)
+
 void mps_ld_reset(mps_ld_t ld, mps_arena_t arena) {
   ENTRY_ARENA(arena, );
-  ENTRY_REQUIRE(ld != NULL, "not a location dependency", );
+  ENTRY_LD(ld, );
   /* Written without the lock, which a fault on LD's page needs. */
   tdo_ld_reset(ld, arena);
 }
 
 void mps_ld_add(mps_ld_t ld, mps_arena_t arena, mps_addr_t addr) {
+  ENTRY_ARENA(arena, );
+  ENTRY_LD(ld, );
   tdo_ld_add(ld, arena, addr);
 }
 
 void mps_ld_merge(mps_ld_t dest, mps_arena_t arena, mps_ld_t src) {
+  ENTRY_ARENA(arena, );
+  ENTRY_LD(dest, );
+  ENTRY_LD(src, );
   tdo_ld_merge(dest, arena, src);
 }
 
 mps_bool_t mps_ld_isstale_any(mps_ld_t ld, mps_arena_t arena) {
+  ENTRY_ARENA(arena, 1);
+  ENTRY_LD(ld, 1);
   return tdo_ld_isstale_any(ld, arena);
 }
 
 mps_bool_t mps_ld_isstale(mps_ld_t ld, mps_arena_t arena, mps_addr_t addr) {
+  ENTRY_ARENA(arena, 1);
+  ENTRY_LD(ld, 1);
   (void)addr; /* it may be the old or the new address: see trace/ld.h */
   return tdo_ld_isstale_any(ld, arena);
 }

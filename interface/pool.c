@@ -89,6 +89,8 @@ mps_res_t mps_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
   arena = pool->heap;
   if (size > SIZE_MAX / 2)
     return MPS_RES_RESOURCE;
+  if (entry_interrupted(arena))
+    return MPS_RES_FAIL;
   tdo_heap_enter(arena);
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, 0);

@@ -13,6 +13,9 @@
              with base at seg.base + i * align is pinned.
    .scanned  in a segment being filled by the collector, objects in
              [base, scanned) are black, in [scanned, filled) grey.
+   .condemned in a white segment, objects in [base, condemned) are white; what
+             lies beyond, in the buffer that a point had or has there, was
+             allocated since, and is black.
    .starts   starts[c] is the offset, in alignment units, of the first object
              whose base lies in or beyond card c, valid for cards below
              starts_known. */
@@ -389,7 +392,7 @@ static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
   char *base;
 
   scan->ss._seen |= seg->gc.gen->bit;
-  if (addr >= seg->gc.filled || (seg->kept && seg->pins == NULL))
+  if (addr >= seg->condemned || (seg->kept && seg->pins == NULL))
     return MPS_RES_OK;
   if (seg->gc.nailed)
     amc_open(amc, seg);
@@ -532,10 +535,10 @@ static bool amc_promote_large(amc_pool_t *amc, amc_seg_t *seg,
                               tdo_scan_t *scan) {
   tdo_gen_t *gen = amc_next_gen(amc, seg->gc.gen);
   char *base = seg->gc.seg.base;
-  size_t size = (size_t)(seg->gc.filled - base);
+  size_t size = (size_t)(seg->condemned - base);
 
   if (!seg->large || amc->pool.heap->trace.move_all || seg->gc.nailed ||
-      amc_next(amc, base) != seg->gc.filled)
+      seg->gc.ap != NULL || amc_next(amc, base) != seg->gc.filled)
     return false;
   amc->pool.heap->trace.survived += size;
   seg->gc.gen->survived += (double)size;
@@ -587,7 +590,7 @@ static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan,
   if (scan->rank == TDO_RANK_AMBIG)
     return amc_fix_ambig(amc, scan, seg, *ref_io);
   TDO_CRITICAL(((tdo_word_t)base & (pool->align - 1)) == 0);
-  if (TDO_UNLIKELY(base >= gc->filled)) { /* in a buffer: black */
+  if (TDO_UNLIKELY(base >= seg->condemned)) { /* black */
     scan->ss._seen |= gc->gen->bit;
     return MPS_RES_OK;
   }
@@ -625,7 +628,7 @@ static mps_res_t amc_scan_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   tdo_format_t *fmt = amc->pool.format;
   char *p = seg->gc.seg.base, *next;
 
-  for (; p < seg->gc.filled; p = next) {
+  for (; p < seg->condemned; p = next) {
     mps_res_t res;
     next = amc_next(amc, p);
     if (fmt->isfwd(p + fmt->header) != NULL ||
@@ -635,6 +638,10 @@ static mps_res_t amc_scan_nailed(amc_pool_t *amc, tdo_scan_t *scan,
     if (res != MPS_RES_OK)
       return res;
   }
+  /* The summary that is made of this covers the black ones, too. */
+  if (seg->gc.ap == NULL)
+    return tdo_scan_formatted(scan, &amc->pool, seg->condemned,
+                              seg->gc.filled);
   return MPS_RES_OK;
 }
 
@@ -693,7 +700,7 @@ static void amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
     if (amc->to[i].seg == seg)
       amc->to[i].seg = NULL;
   gc->filling = false;
-  gc->filled = tdo_gcseg_filled(gc);
+  gc->filled = seg->condemned = tdo_gcseg_filled(gc);
   TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
 }
 
@@ -721,7 +728,7 @@ static bool amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc,
   bool alive;
   mps_addr_t moved;
 
-  if (base >= gc->filled)
+  if (base >= seg->condemned)
     return true;
   if (seg->gc.nailed)
     amc_open(amc, seg);
@@ -782,32 +789,47 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   tdo_gcseg_clear_white(&seg->gc);
 }
 
-/* A leaf segment with a buffer: the buffer stays, what was before it is
-   dead or gone. */
-static void amc_reclaim_buffered(amc_pool_t *amc, amc_seg_t *seg) {
-  char *first = seg->gc.filled;
+/* A segment with black objects, or a buffer, beyond the white ones: these
+   stay. Pinned objects before them just get pads between. */
+static void amc_reclaim_tail(amc_pool_t *amc, amc_seg_t *seg) {
+  tdo_gcseg_t *gc = &seg->gc;
+  char *p = gc->seg.base, *next;
 
-  if (seg->gc.nailed) { /* pinned objects before the buffer: just pad */
-    char *p = seg->gc.seg.base, *next;
-    for (; p < first; p = next) {
+  amc_close(seg);
+  tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
+  if (gc->nailed) {
+    for (; p < seg->condemned; p = next) {
       next = amc_next(amc, p);
       if (!amc_stays(amc, seg, p))
         amc_pad(amc, p, next);
     }
   } else {
-    amc_cut_front(amc, seg, first);
+    amc_cut_front(amc, seg, seg->condemned);
   }
   amc_free_tables(seg);
-  seg->gc.nailed = seg->kept = false;
-  tdo_gcseg_clear_white(&seg->gc);
+  gc->nailed = gc->open = seg->kept = false;
+  tdo_gcseg_cover(gc, gc->seg.base, gc->seg.limit);
+  tdo_gcseg_dirty(gc, gc->seg.base, gc->seg.limit);
+  tdo_gcseg_clear_white(gc);
+}
+
+/* A leaf's point whose buffer was full at the flip gets nothing more here. */
+static void amc_part(amc_seg_t *seg) {
+  tdo_ap_t *ap = seg->gc.ap;
+
+  if (ap != NULL && seg->condemned == ap->limit) {
+    ap->seg = NULL;
+    seg->gc.ap = NULL;
+  }
 }
 
 static void amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   amc_pool_t *amc = amc_of(pool);
   amc_seg_t *seg = amc_seg_of(gc);
 
-  if (gc->ap != NULL) {
-    amc_reclaim_buffered(amc, seg);
+  amc_part(seg);
+  if (gc->ap != NULL || gc->filled > seg->condemned) {
+    amc_reclaim_tail(amc, seg);
   } else if (seg->gc.nailed) {
     amc_open(amc, seg);
     amc_reclaim_nailed(amc, seg);

@@ -14,6 +14,7 @@ typedef struct amc_seg {
   bool large;        /* one object of its own extent */
   tdo_ring_t open_ring; /* in pool->open, while nailed and exposed */
   char *scanned;     /* .scanned */
+  char *condemned;   /* .condemned */
   tdo_bits_t *pins;  /* .pins */
   size_t pin_count;
   uint32_t *starts;  /* .starts */

@@ -47,8 +47,8 @@ void tdo_nm_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   size_t bytes = tdo_bits_words(seg->units) * sizeof(tdo_bits_t);
 
   (void)pool;
-  if (gc->ap != NULL) /* a leaf's: points of others were trapped */
-    tdo_nm_absorb(seg, gc->ap->pub.init);
+  if (gc->ap != NULL)
+    tdo_nm_absorb(seg, tdo_ap_committed(gc->ap));
   memset(seg->marks, 0, bytes);
   if (seg->greys != NULL)
     memset(seg->greys, 0, bytes);
@@ -269,8 +269,8 @@ bool tdo_nm_walk(tdo_pool_t *pool, tdo_walk_visit_t visit, void *closure) {
     bool more;
     tdo_gcseg_expose(&seg->gc, s->base, s->limit);
     more = nm_walk_blocks(tdo_nm_of(pool), seg, visit, closure);
-    if (more && ap != NULL && seg->known < (char *)ap->pub.init)
-      more = visit(closure, pool, seg->known, ap->pub.init);
+    if (more && ap != NULL && seg->known < tdo_ap_committed(ap))
+      more = visit(closure, pool, seg->known, tdo_ap_committed(ap));
     tdo_gcseg_cover(&seg->gc, s->base, s->limit);
     if (!more)
       return false;

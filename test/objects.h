@@ -200,6 +200,7 @@ static inline void heap_stop(void) {
   mps_pool_destroy(pool);
   mps_chain_destroy(chain);
   mps_fmt_destroy(fmt);
+  memset(table, 0, sizeof table);
   stop();
 }
 

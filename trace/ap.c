@@ -51,9 +51,19 @@ void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit) {
   ap->pub.limit = limit;
 }
 
+void tdo_ap_resume(tdo_ap_t *ap) {
+  if (!ap->trapped)
+    return;
+  ap->trapped = false;
+  if (ap->seg == NULL)
+    ap->frozen = ap->limit = NULL;
+  ap->pub.init = ap->pub.alloc = ap->frozen;
+  ap->pub.limit = ap->limit;
+}
+
 void tdo_ap_detach(tdo_ap_t *ap) {
   if (ap->seg != NULL)
-    ap->pool->klass->empty(ap->pool, ap, ap->pub.init, ap->limit);
+    ap->pool->klass->empty(ap->pool, ap, tdo_ap_committed(ap), ap->limit);
   ap->seg = NULL;
   ap->base = ap->limit = NULL;
   ap->trapped = false;
@@ -61,13 +71,16 @@ void tdo_ap_detach(tdo_ap_t *ap) {
 }
 
 void tdo_ap_trap(tdo_ap_t *ap) {
-  if (ap->seg == NULL)
+  if (ap->seg == NULL || ap->trapped)
     return;
   /* Only `limit` may change: the mutator may be anywhere (.protocol). */
-  ap->pub.limit = NULL;
+  ap->frozen = ap->pub.init;
   ap->trapped = true;
-  ap->pool->klass->empty(ap->pool, ap, ap->pub.init, ap->limit);
-  ap->seg = NULL;
+  ap->pub.limit = NULL;
+  if (ap->frozen == ap->limit) { /* nothing more can be reserved in it */
+    ap->pool->klass->empty(ap->pool, ap, ap->frozen, ap->limit);
+    ap->seg = NULL;
+  }
 }
 
 void tdo_ap_destroy(tdo_ap_t *ap) {
@@ -89,6 +102,7 @@ void tdo_ap_destroy(tdo_ap_t *ap) {
 mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
   mps_res_t res;
 
+  tdo_ap_resume(ap);
   /* The function form of reserve comes here even when the block fits. */
   if (ap->seg == NULL ||
       size > (size_t)(ap->limit - (char *)ap->pub.alloc)) {
@@ -106,7 +120,6 @@ bool tdo_ap_trip(tdo_ap_t *ap, mps_addr_t p, size_t size) {
   bool valid = !ap->trapped;
 
   (void)p, (void)size;
-  if (ap->trapped)
-    tdo_ap_detach(ap); /* stale fields become an empty point */
+  tdo_ap_resume(ap);
   return valid;
 }

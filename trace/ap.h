@@ -5,7 +5,11 @@
    .protocol base <= init <= alloc <= limit while not trapped; while the
              mutator may be between reserve and commit (init != alloc) only
              `limit` may be changed, and only to null.
-   .trapped  pub.limit is null iff the point has no buffer or is trapped. */
+   .trapped  pub.limit is null iff the point has no buffer or is trapped.
+   .held     the mutator may be anywhere between reserve and commit when a
+             flip traps the point, and go on to write to the block that it
+             reserved: the buffer's memory from `frozen` on is the point's
+             until it comes back to fill or trip. */
 #ifndef TDO_TRACE_AP_H
 #define TDO_TRACE_AP_H
 
@@ -22,7 +26,8 @@ struct tdo_ap {
   void *seg;       /* segment of the buffer (pool class's), null: none */
   char *base;      /* of the buffer */
   char *limit;     /* true limit of the buffer */
-  bool trapped;    /* by a flip: the buffer is gone, the fields stale */
+  bool trapped;    /* by a flip: the client's fields are stale */
+  char *frozen;    /* while trapped: end of what was committed then */
   bool hash_arrays;/* do not count towards scheduling */
   mps_rank_t rank;
   size_t gen;      /* generation to allocate into */
@@ -51,12 +56,21 @@ bool tdo_ap_check(const tdo_ap_t *ap);
 mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size);
 bool tdo_ap_trip(tdo_ap_t *ap, mps_addr_t p, size_t size);
 
+/* End of what is committed in the buffer. */
+static inline char *tdo_ap_committed(const tdo_ap_t *ap) {
+  return ap->trapped ? ap->frozen : (char *)ap->pub.init;
+}
+
+/* The mutator is not between reserve and commit, or learns that its block is
+   void: a trapped point gets the rest of its buffer back, if any. */
+void tdo_ap_resume(tdo_ap_t *ap);
 /* Give the buffer back to the pool's class (method `empty`); the point then
    has none. Not between reserve and commit, unless trapped. */
 void tdo_ap_detach(tdo_ap_t *ap);
 /* Classes: give the point the buffer [BASE, LIMIT) of segment SEG. */
 void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit);
-/* The flip: take the buffer away while the mutator may be anywhere. */
+/* The flip: make the point's next use fail, while the mutator may be
+   anywhere. The buffer stays attached (.held). */
 void tdo_ap_trap(tdo_ap_t *ap);
 
 #endif /* TDO_TRACE_AP_H */

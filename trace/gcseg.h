@@ -40,6 +40,7 @@ struct tdo_gcseg {
   bool leaf;            /* never scanned, never protected */
   bool white, grey;
   bool barred;          /* read bar raised on the whole segment */
+  bool owed;            /* grey, and its remembered pages are not scanned */
   bool filling;         /* the collector will go on copying into it */
   bool open;            /* white, and open for forwarding markers */
   bool nailed;          /* white, and something in it stays in place */
@@ -96,8 +97,7 @@ void tdo_gcseg_dirty(tdo_gcseg_t *seg, char *base, char *limit);
 
 /* End of the committed objects, AP or not. */
 static inline char *tdo_gcseg_filled(const tdo_gcseg_t *seg) {
-  return seg->ap != NULL && !seg->ap->trapped ? (char *)seg->ap->pub.init
-                                              : seg->filled;
+  return seg->ap != NULL ? tdo_ap_committed(seg->ap) : seg->filled;
 }
 
 /* The collected segment that holds P, or null. */

@@ -5,6 +5,7 @@
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/fault.h"
+#include "trace/fork.h"
 #include "trace/heap.h"
 
 #define WINDOW_LEAST      ((size_t)64 << 30)
@@ -64,6 +65,19 @@ void tdo_heap_each(void (*visit)(tdo_heap_t *heap)) {
   }
 }
 
+/* The process's handlers, for the first arena. Under the global lock, which a
+   fork takes too: the child must not inherit a lock of theirs. */
+static mps_res_t heap_install(tdo_fault_handler_t fault) {
+  mps_res_t res;
+
+  tdo_lock_global_claim();
+  res = tdo_fault_install(fault);
+  if (res == MPS_RES_OK)
+    res = tdo_heap_fork_install();
+  tdo_lock_global_release();
+  return res;
+}
+
 void tdo_heap_enter(tdo_heap_t *heap) {
   tdo_lock_claim(&heap->lock);
   TDO_CHECK(heap->sig == TDO_HEAP_SIG);
@@ -87,6 +101,11 @@ static void heap_count_pause(tdo_heap_t *heap) {
 }
 
 void tdo_heap_leave(tdo_heap_t *heap) {
+  if (heap->postmortem) {
+    if (tdo_lock_mine(&heap->lock))
+      tdo_lock_release(&heap->lock);
+    return;
+  }
   heap->context = NULL;
   if (heap->shielded) {
     tdo_shield_flush(&heap->shield);
@@ -117,11 +136,10 @@ static void heap_hit(tdo_heap_t *heap, char *addr) {
   if (seg == NULL)
     return;
   if (bars & TDO_BAR_READ) {
-    uint64_t start = tdo_clock_ns();
+    uint64_t deadline = tdo_policy_deadline(heap);
     tdo_trace_access(heap, seg);
     /* More than was asked for, so that the hit pays. */
-    (void)tdo_trace_work(heap, heap->quantum,
-                         start + (uint64_t)(heap->pause_time * 1e9));
+    (void)tdo_trace_work(heap, heap->quantum, deadline);
   } else if (bars & TDO_BAR_WRITE) {
     char *base = tdo_heap_page_addr(heap, page);
     tdo_gcseg_dirty(seg, base, base + ((size_t)1 << heap->page_shift));
@@ -275,6 +293,16 @@ static size_t heap_summary_size(const tdo_heap_t *heap) {
                       heap->space.vm->page_size);
 }
 
+/* Where writes cannot be tracked, the shield goes on without. */
+static void heap_track(tdo_heap_t *heap) {
+  const char *why;
+
+  if (tdo_track_open(&heap->track, &why) != MPS_RES_OK)
+    tdo_shield_fall_back(&heap->shield, why);
+  else
+    (void)tdo_shield_attach(&heap->shield, &heap->track);
+}
+
 static mps_res_t heap_init_shield(tdo_heap_t *heap,
                                   const tdo_heap_options_t *options) {
   tdo_vm_t *vm = heap->space.vm;
@@ -294,6 +322,8 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
     return res;
   }
   heap->shielded = true;
+  if (options->shield.mode == TDO_SHIELD_DIRTY)
+    heap_track(heap);
   return MPS_RES_OK;
 }
 
@@ -414,11 +444,11 @@ mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
   tdo_heap_t *heap;
   mps_res_t res;
 
-  if (options->client != NULL)
-    return heap_create_client(heap_o, klass, options);
-  res = tdo_fault_install(heap_fault);
+  res = heap_install(heap_fault);
   if (res != MPS_RES_OK)
     return res;
+  if (options->client != NULL)
+    return heap_create_client(heap_o, klass, options);
   res = heap_alloc(&heap);
   if (res != MPS_RES_OK)
     return res;
@@ -469,8 +499,8 @@ void tdo_heap_destroy(tdo_heap_t *heap) {
              "an arena was destroyed before its chains");
   TDO_ASSERT(tdo_ring_empty(&heap->threads),
              "an arena was destroyed before its threads were deregistered");
-  heaps_remove(heap);
   tdo_heap_leave(heap);
+  heaps_remove(heap); /* without the lock: a fork takes this one first */
   heap->sig = TDO_SIG_DEAD;
   if (heap->shielded)
     heap_finish_shield(heap);
@@ -494,6 +524,7 @@ mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap) {
 
 void tdo_heap_postmortem(tdo_heap_t *heap) {
   heap->clamp = TDO_CLAMPED;
+  heap->postmortem = true;
   if (heap->shielded)
     for (size_t p = 0; p < heap->page_limit; ++p)
       if (tdo_shield_adopted(&heap->shield, p) &&

@@ -47,6 +47,7 @@ struct mps_arena_s {
   tdo_lock_t lock;
   tdo_space_t space;
   tdo_shield_t shield;
+  tdo_track_t track;     /* of writes, in dirty mode; the shield's */
   bool shielded;         /* false: client memory, never protected */
   tdo_control_t control;
   uint8_t *summary;      /* a page; see trace/gcseg.h */
@@ -63,6 +64,8 @@ struct mps_arena_s {
   tdo_stop_thread_t **stopped; /* threads stopped in this session */
   size_t stopped_count, stopped_max, thread_count;
   bool is_stopped;
+  bool forking;          /* this thread took the lock to fork */
+  bool postmortem;       /* frozen for good */
   uint64_t session_ns;   /* when the collector began work in this session; 0:
                             it did not */
   tdo_ld_history_t ld;
@@ -139,6 +142,8 @@ static inline char *tdo_heap_page_addr(const tdo_heap_t *heap, size_t page) {
 
 /* Policy. Poll: the allocator gives the collector a chance, having allocated
    BYTES. Step: work for at most SECONDS. */
+/* When a slice that begins now must end (ns); 0: whenever it is done. */
+uint64_t tdo_policy_deadline(const tdo_heap_t *heap);
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes);
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
 /* Memory ran out: collect everything now, if the client allows. True if it

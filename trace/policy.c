@@ -12,8 +12,12 @@
 #define WORK_LEAST    ((size_t)64 << 10)
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
 
-static uint64_t policy_pause_ns(const tdo_heap_t *heap) {
-  return heap->pause_time > 1e6 ? 0 : (uint64_t)(heap->pause_time * 1e9);
+#define PAUSE_MOST 1e6 /* seconds; longer: no limit */
+
+uint64_t tdo_policy_deadline(const tdo_heap_t *heap) {
+  return heap->pause_time > PAUSE_MOST
+             ? 0
+             : tdo_clock_ns() + (uint64_t)(heap->pause_time * 1e9);
 }
 
 /* Highest generation of CHAIN over its capacity, or -1. */
@@ -61,17 +65,18 @@ static bool policy_full_due(const tdo_heap_t *heap) {
 static bool policy_incremental(const tdo_heap_t *heap) {
   return heap->shielded &&
          heap->shield.settings.mode != TDO_SHIELD_OFF &&
-         heap->pause_time < 1e6;
+         heap->pause_time <= PAUSE_MOST;
 }
 
 static void policy_run(tdo_heap_t *heap) {
-  uint64_t pause = policy_pause_ns(heap);
+  uint64_t begun = tdo_clock_ns() - heap->trace.started;
+  uint64_t deadline = tdo_policy_deadline(heap);
 
   if (!policy_incremental(heap))
     tdo_trace_finish(heap);
-  else
+  else /* the flip is part of the pause */
     (void)tdo_trace_work(heap, SIZE_MAX,
-                         pause == 0 ? 0 : heap->trace.started + pause);
+                         deadline == 0 ? 0 : deadline - begun);
 }
 
 /* A full collection is in progress and the mutator got BYTES: do enough to
@@ -85,7 +90,7 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
     return;
   work = (size_t)heap->debt;
   heap->debt = 0;
-  (void)tdo_trace_work(heap, work, tdo_clock_ns() + policy_pause_ns(heap));
+  (void)tdo_trace_work(heap, work, tdo_policy_deadline(heap));
 }
 
 static bool policy_stress(tdo_heap_t *heap) {

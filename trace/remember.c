@@ -3,6 +3,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "code/check.h"
+#include "code/clock.h"
 #include "trace/heap.h"
 
 /* First page in [P, LIMIT) whose summary meets MASK, or LIMIT. */
@@ -58,16 +59,65 @@ static void remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   tdo_gcseg_cover(seg, wide_base, wide_limit);
 }
 
-#define REMEMBER_RUN 16 /* pages scanned as one, sharing a summary */
+static void remember_written(void *closure, size_t first, size_t limit) {
+  mps_arena_t heap = closure;
+
+  for (size_t p = first; p < limit; ++p)
+    heap->summary[p] |= TDO_DIRTY;
+}
+
+void tdo_remember_harvest(mps_arena_t heap) {
+  if (heap->shielded)
+    tdo_shield_harvest(&heap->shield, remember_written, heap);
+}
+
+#define REMEMBER_RUN   16 /* pages scanned as one, sharing a summary */
+#define REMEMBER_CLOCK 64 /* runs scanned between looks at the clock */
+
+static uint8_t remember_mask(mps_arena_t heap) {
+  return (uint8_t)(heap->trace.bits | TDO_DIRTY);
+}
+
+/* Scan the first run of SEG's pages at or after P that may refer to what is
+   condemned; one past it, or LIMIT. */
+static size_t remember_step(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
+                            size_t limit) {
+  size_t end = tdo_min(limit, p + REMEMBER_RUN);
+  size_t q = remember_run(heap->summary, p, end, remember_mask(heap));
+
+  remember_scan_run(heap, seg, p, q);
+  return q;
+}
+
+void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
+  size_t p = tdo_heap_page(heap, seg->seg.base);
+  size_t limit = tdo_heap_page(heap, seg->seg.limit);
+
+  for (;;) {
+    p = remember_next(heap->summary, p, limit, remember_mask(heap));
+    if (p == limit)
+      return;
+    p = remember_step(heap, seg, p, limit);
+  }
+}
+
+/* When the flip must be over; 0: it may take its time. */
+static uint64_t remember_deadline(const tdo_heap_t *heap) {
+  if (!heap->shielded || heap->shield.settings.mode == TDO_SHIELD_OFF ||
+      heap->explicit_collect || heap->pause_time > 1e6)
+    return 0;
+  return heap->trace.started + (uint64_t)(heap->pause_time * 0.5e9);
+}
 
 void tdo_remember_scan(mps_arena_t heap) {
-  uint8_t mask = (uint8_t)(heap->trace.bits | TDO_DIRTY);
-  size_t p = 0, limit = heap->page_limit;
+  uint64_t deadline = remember_deadline(heap);
+  size_t p = 0, limit = heap->page_limit, runs = 0;
+  bool late = false;
 
   for (;;) {
     tdo_gcseg_t *seg;
-    size_t end, q;
-    p = remember_next(heap->summary, p, limit, mask);
+    size_t end;
+    p = remember_next(heap->summary, p, limit, remember_mask(heap));
     if (p == limit)
       return;
     seg = tdo_gcseg_of(&heap->space, tdo_heap_page_addr(heap, p));
@@ -75,16 +125,17 @@ void tdo_remember_scan(mps_arena_t heap) {
     end = tdo_heap_page(heap, seg->seg.limit);
     if (seg->white) {
       p = end; /* scanned as a whole, as far as it survives */
-      continue;
-    }
-    if (seg->rank > TDO_RANK_EXACT) {
+    } else if (seg->rank > TDO_RANK_EXACT) {
       tdo_gcseg_set_grey(seg); /* its time is later */
       p = end;
-      continue;
+    } else if (late) {
+      seg->owed = true; /* behind the read barrier, in a later slice */
+      tdo_gcseg_set_grey(seg);
+      p = end;
+    } else {
+      p = remember_step(heap, seg, p, end);
+      late = deadline != 0 && ++runs % REMEMBER_CLOCK == 0 &&
+             tdo_clock_ns() >= deadline;
     }
-    end = tdo_min(end, p + REMEMBER_RUN);
-    q = remember_run(heap->summary, p, end, mask);
-    remember_scan_run(heap, seg, p, q);
-    p = q;
   }
 }

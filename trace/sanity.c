@@ -76,6 +76,7 @@ void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
   (void)when;
   if (tdo_trace_busy(&heap->trace))
     return;
+  tdo_remember_harvest(heap);
   (void)tdo_space_check(&heap->space);
   if (heap->shielded)
     (void)tdo_shield_check(&heap->shield);

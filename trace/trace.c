@@ -25,26 +25,58 @@ static void trace_each_gen(mps_arena_t heap, trace_gen_visit_t visit) {
   visit(heap, &heap->top);
 }
 
+/* Nothing but a buffer: there is nothing to collect in it, and what goes in
+   from now on is black. */
+static bool trace_is_buffer(const tdo_gcseg_t *seg) {
+  return seg->ap != NULL && tdo_ap_committed(seg->ap) == seg->seg.base;
+}
+
+static bool trace_has_objects(const tdo_gen_t *gen) {
+  TDO_RING_FOR(node, (tdo_ring_t *)&gen->segs) {
+    if (!trace_is_buffer(TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node)))
+      return true;
+  }
+  return false;
+}
+
+static void trace_condemn_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
+  size_t size = tdo_seg_size(&seg->seg);
+
+  heap->trace.condemned += size;
+  seg->gen->condemned_size += (double)size;
+  heap->trace.moves |= seg->pool->klass->moving;
+  seg->pool->klass->whiten(seg->pool, seg);
+  if (!seg->leaf) {
+    size_t page = tdo_heap_page(heap, seg->seg.base);
+    memset(heap->summary + page, 0, size >> heap->page_shift);
+    if (seg->ap != NULL) { /* the mutator goes on filling the rest */
+      size_t first = tdo_heap_page(heap, tdo_ap_committed(seg->ap));
+      memset(heap->summary + first, TDO_DIRTY,
+             tdo_heap_page(heap, seg->seg.limit) - first);
+    }
+  }
+  tdo_gcseg_set_white(seg);
+}
+
+/* What is left of the buffer of SEG counts as new again. */
+static void trace_count_buffer(tdo_gen_t *gen, const tdo_gcseg_t *seg) {
+  const tdo_ap_t *ap = seg->ap;
+
+  if (ap != NULL && (!ap->hash_arrays || ap->gen > 0))
+    gen->fresh += (double)(ap->limit - tdo_ap_committed(ap));
+}
+
 /* Condemn one generation: its segments become white. */
 static void trace_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
-  if (gen->condemned || tdo_ring_empty(&gen->segs)) {
-    gen->fresh = 0;
+  if (gen->condemned || (trace_has_objects(gen) && !tdo_gen_condemn(gen)))
     return;
-  }
-  if (!tdo_gen_condemn(gen))
-    return;
-  gen->condemned_size = gen->size;
-  gen->survived = 0;
-  heap->trace.bits |= gen->bit;
-  heap->trace.condemned += (size_t)gen->size;
+  gen->fresh = gen->survived = gen->condemned_size = 0;
+  heap->trace.bits |= gen->condemned ? gen->bit : 0;
   TDO_RING_FOR(node, &gen->segs) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
-    heap->trace.moves |= seg->pool->klass->moving;
-    seg->pool->klass->whiten(seg->pool, seg);
-    if (!seg->leaf)
-      memset(heap->summary + tdo_heap_page(heap, seg->seg.base), 0,
-             tdo_seg_size(&seg->seg) >> heap->page_shift);
-    tdo_gcseg_set_white(seg);
+    trace_count_buffer(gen, seg);
+    if (!trace_is_buffer(seg))
+      trace_condemn_seg(heap, seg);
   }
 }
 
@@ -165,6 +197,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   tdo_threads_stop(heap);
   if (heap->shielded)
     tdo_shield_note_stopped(&heap->shield);
+  tdo_remember_harvest(heap);
   trace->state = TDO_TRACE_CONDEMNED;
   trace->full = chain == NULL;
   trace->emergency = heap->trace_emergency_next;
@@ -222,6 +255,10 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
 
   tdo_scan_init(&scan, heap, rank);
   tdo_gcseg_expose(seg, seg->seg.base, seg->seg.limit);
+  if (seg->owed) {
+    seg->owed = false;
+    tdo_remember_scan_seg(heap, seg);
+  }
   res = seg->pool->klass->scan(seg->pool, &scan, seg);
   TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
   heap->trace.scanned += scan.bytes;
@@ -229,7 +266,7 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
   tdo_gcseg_set_black(seg);
   /* Once a collection: deferral counts collections. What was granted before
      is still granted, with what was noted since. */
-  if (seg->offered != heap->stats.collections + 1) {
+  if (scan.bytes > 0 && seg->offered != heap->stats.collections + 1) {
     seg->offered = heap->stats.collections + 1;
     tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit, scan.ss._seen);
   }

@@ -57,8 +57,13 @@ static inline bool tdo_trace_busy(const tdo_trace_t *trace) {
 /* The mutator touched read-barred SEG: make it black now. */
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
 
+/* Learn which pages were written, where that is tracked (remember.c). Before
+   anything relies on the summary. */
+void tdo_remember_harvest(mps_arena_t heap);
 /* Scan the pages that may refer to condemned generations (remember.c). */
 void tdo_remember_scan(mps_arena_t heap);
+/* Those of SEG alone, put off by the flip. */
+void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg);
 /* The fix method of a trace. */
 mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io);
 

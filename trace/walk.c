@@ -2,14 +2,14 @@
 #include "trace/walk.h"
 #include "code/check.h"
 
-/* One zone as large as all of memory, with everything white in it. */
-static const unsigned char walk_zone = 0xFF;
+/* Two zones as large as half of memory, with everything white in them. */
+static const unsigned char walk_zones[2] = {0xFF, 0xFF};
 
 void tdo_walk_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank,
                         mps_res_t (*fix)(tdo_scan_t *scan, mps_addr_t *ref_io),
                         void *closure) {
   tdo_scan_init(scan, heap, rank);
-  scan->ss._zones = &walk_zone;
+  scan->ss._zones = walk_zones;
   scan->ss._shift = 8 * sizeof(mps_word_t) - 1;
   scan->fix = fix;
   scan->closure = closure;

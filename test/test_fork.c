@@ -1,0 +1,215 @@
+/* Testudo: tests of forks (interface, section 2.16): parent and child both go
+   on with allocation, collections, barriers and threads.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "test/objects.h"
+#include "test/suite.h"
+
+enum { LIVE = 300, OTHERS = 3 };
+
+static void fill(size_t from) {
+  for (size_t i = 0; i < LIVE; ++i)
+    table[i] = numbered(from + i);
+}
+
+static void check(size_t from) {
+  for (size_t i = 0; i < LIVE; ++i)
+    REQUIRE(number_of(table[i]) == from + i);
+}
+
+/* Garbage, young references in old objects, collections of every kind. */
+static void churn(size_t from) {
+  for (size_t round = 0; round < 5; ++round) {
+    for (size_t i = 0; i < 5000; ++i) {
+      mps_addr_t fresh = numbered(i);
+      *obj_ref(table[i % LIVE], 1) = fresh;
+    }
+    for (size_t i = 0; i < LIVE; ++i)
+      REQUIRE(number_of(*obj_ref(table[i], 1)) % LIVE == i);
+    REQUIRE(mps_arena_start_collect(arena) == MPS_RES_OK);
+    for (size_t i = 0; i < 500; ++i)
+      (void)numbered(i);
+    collect();
+    check(from);
+  }
+  tdo_arena_check(arena);
+}
+
+/* Run BODY in a child; its exit status is the test's. */
+static void in_child(void (*body)(void)) {
+  int status;
+  pid_t pid = fork();
+  ck_assert_int_ge(pid, 0);
+  if (pid == 0) {
+    body();
+    _exit(asserted_count == 0 ? 42 : 43);
+  }
+  while (waitpid(pid, &status, 0) < 0)
+    ck_assert_int_eq(errno, EINTR);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), 42);
+}
+
+static void child_churn(void) {
+  churn(0);
+  fill(1000);
+  churn(1000);
+}
+
+START_TEST(test_both_go_on) {
+  heap_start(mps_class_amc());
+  fill(0);
+  for (int i = 0; i < 4; ++i)
+    collect();
+  in_child(child_churn);
+  churn(0);
+  heap_stop();
+}
+END_TEST
+
+START_TEST(test_in_collection) {
+  heap_start(mps_class_amc());
+  fill(0);
+  for (size_t i = LIVE; i < ROOTS; ++i)
+    table[i] = node(1000);
+  mps_arena_pause_time_set(arena, 0.0);
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  in_child(child_churn);
+  churn(0);
+  heap_stop();
+}
+END_TEST
+
+static void child_destroys(void) {
+  heap_stop();
+  heap_start(mps_class_amc());
+  fill(5);
+  churn(5);
+  heap_stop();
+}
+
+START_TEST(test_child_destroys) {
+  heap_start(mps_class_amc());
+  fill(0);
+  in_child(child_destroys);
+  check(0);
+  heap_stop();
+}
+END_TEST
+
+/* ---- with other threads, which do not exist in the child ---- */
+
+static atomic_bool others_end;
+static mps_thr_t others_thr[OTHERS];
+static mps_root_t others_root[OTHERS];
+static mps_ap_t others_ap[OTHERS];
+static pthread_barrier_t others_ready;
+
+static void *other(void *p) {
+  size_t n = (size_t)(uintptr_t)p;
+  REQUIRE(mps_thread_reg(&others_thr[n], arena) == MPS_RES_OK);
+  REQUIRE(mps_root_create_thread(&others_root[n], arena, others_thr[n],
+                                 __builtin_frame_address(0)) == MPS_RES_OK);
+  others_ap[n] = point(pool);
+  (void)pthread_barrier_wait(&others_ready);
+  while (!atomic_load(&others_end))
+    for (size_t i = 0; i < 100; ++i) {
+      mps_addr_t fresh = obj_on(others_ap[n], OBJ_NODE, 4);
+      *obj_ref(fresh, 0) = table[n];
+      *obj_ref(table[LIVE + n], 0) = fresh;
+    }
+  mps_ap_destroy(others_ap[n]);
+  mps_root_destroy(others_root[n]);
+  mps_thread_dereg(others_thr[n]);
+  return NULL;
+}
+
+static void child_alone(void) {
+  churn(0);
+  /* Dormant descriptors are still there to be deregistered. */
+  mps_arena_park(arena);
+  for (size_t i = 0; i < OTHERS; ++i) {
+    mps_root_destroy(others_root[i]);
+    mps_thread_dereg(others_thr[i]);
+  }
+}
+
+START_TEST(test_threads) {
+  pthread_t threads[OTHERS];
+  mps_root_t here;
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(
+      mps_root_create_thread(&here, arena, thr, __builtin_frame_address(0)),
+      MPS_RES_OK);
+  fill(0);
+  for (size_t i = 0; i < OTHERS; ++i)
+    table[LIVE + i] = node(1);
+  ck_assert_int_eq(pthread_barrier_init(&others_ready, NULL, OTHERS + 1), 0);
+  for (size_t i = 0; i < OTHERS; ++i)
+    ck_assert_int_eq(
+        pthread_create(&threads[i], NULL, other, (void *)(uintptr_t)i), 0);
+  (void)pthread_barrier_wait(&others_ready);
+  for (int i = 0; i < 5; ++i)
+    in_child(child_alone);
+  churn(0);
+  atomic_store(&others_end, true);
+  for (size_t i = 0; i < OTHERS; ++i)
+    ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+  mps_root_destroy(here);
+  heap_stop();
+}
+END_TEST
+
+/* The child makes threads of its own. */
+static void *child_thread(void *p) {
+  mps_thr_t t;
+  mps_ap_t q;
+  (void)p;
+  REQUIRE(mps_thread_reg(&t, arena) == MPS_RES_OK);
+  q = point(pool);
+  for (size_t i = 0; i < 20000; ++i)
+    (void)obj_on(q, OBJ_NODE, 3);
+  mps_ap_destroy(q);
+  mps_thread_dereg(t);
+  return NULL;
+}
+
+static void child_threads(void) {
+  pthread_t thread;
+  mps_root_t here;
+  REQUIRE(mps_root_create_thread(&here, arena, thr,
+                                 __builtin_frame_address(0)) == MPS_RES_OK);
+  REQUIRE(pthread_create(&thread, NULL, child_thread, NULL) == 0);
+  churn(0);
+  REQUIRE(pthread_join(thread, NULL) == 0);
+  mps_root_destroy(here);
+}
+
+START_TEST(test_child_threads) {
+  heap_start(mps_class_amc());
+  fill(0);
+  in_child(child_threads);
+  churn(0);
+  heap_stop();
+}
+END_TEST
+
+static void child_of_child(void) {
+  churn(0);
+  in_child(child_churn);
+}
+
+START_TEST(test_twice) {
+  heap_start(mps_class_amc());
+  fill(0);
+  in_child(child_of_child);
+  heap_stop();
+}
+END_TEST
+
+SUITE_MAIN("fork", 60, test_both_go_on, test_in_collection,
+           test_child_destroys, test_threads, test_child_threads, test_twice)

@@ -1,0 +1,49 @@
+/* Testudo: arenas across a fork. SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/fork.h"
+#include "code/fork.h"
+#include "trace/heap.h"
+
+/* An arena that the forking thread has entered already (it forks within a
+   callback, or in a signal handler) is left as it is. */
+static void fork_enter(tdo_heap_t *heap) {
+  heap->forking = !tdo_lock_mine(&heap->lock);
+  if (heap->forking)
+    tdo_lock_claim(&heap->lock);
+}
+
+static void fork_leave(tdo_heap_t *heap) {
+  if (heap->forking) {
+    heap->forking = false;
+    tdo_lock_release(&heap->lock);
+  }
+}
+
+/* A mutex that was taken before the fork is made afresh, not unlocked. */
+static void fork_leave_child(tdo_heap_t *heap) {
+  if (heap->forking) {
+    heap->forking = false;
+    tdo_lock_reset(&heap->lock);
+  }
+}
+
+static void fork_prepare(void) {
+  tdo_lock_global_claim();
+  tdo_heap_each(fork_enter);
+  tdo_stop_begin();
+}
+
+static void fork_parent(void) {
+  tdo_stop_end();
+  tdo_heap_each(fork_leave);
+  tdo_lock_global_release();
+}
+
+static void fork_child(void) {
+  tdo_stop_after_fork_in_child();
+  tdo_heap_each(fork_leave_child);
+  tdo_lock_global_release();
+}
+
+mps_res_t tdo_heap_fork_install(void) {
+  return tdo_fork_install(fork_prepare, fork_parent, fork_child);
+}
