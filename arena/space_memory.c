@@ -182,7 +182,8 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
     tdo_bits_set_range(sp->used, first, limit);
     tdo_space_purge(sp, over);
     tdo_bits_clear_range(sp->used, first, limit);
-    if (sp->committed > sp->commit_limit - bytes)
+    if (bytes > sp->commit_limit ||
+        sp->committed > sp->commit_limit - bytes)
       return MPS_RES_COMMIT_LIMIT;
   }
   while (g < limit) {
