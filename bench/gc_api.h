@@ -43,7 +43,7 @@ typedef struct heap_settings_s {
 
 /* What the library says of itself. */
 typedef struct heap_report_s {
-  double collections, seconds, longest_pause; /* negative: not known */
+  double collections, full, seconds, longest_pause; /* negative: not known */
   double calls;    /* system calls for memory and protection, or negative */
   double survived; /* bytes, with settings.survivors; or negative */
   size_t memory;   /* bytes held for the heap */

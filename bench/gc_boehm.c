@@ -42,6 +42,7 @@ void heap_open(const heap_settings_t *settings, void *cold) {
 
 void heap_report(heap_report_t *report_o) {
   *report_o = (heap_report_t){(double)GC_get_gc_no(),
+                              (double)GC_get_gc_no(),
                               (double)pause_sum * 1e-9,
                               (double)pause_longest * 1e-9, -1, -1,
                               GC_get_heap_size()};

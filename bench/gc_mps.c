@@ -154,12 +154,13 @@ void heap_open(const heap_settings_t *settings, void *cold) {
 
 void heap_report(heap_report_t *report_o) {
   heap_idle();
-  *report_o = (heap_report_t){(double)mps_collections(arena), -1, -1, -1,
+  *report_o = (heap_report_t){(double)mps_collections(arena), -1, -1, -1, -1,
                               survived, mps_arena_committed(arena)};
 #ifdef HAVE_TDO
   tdo_statistics_s s;
   tdo_statistics(arena, &s);
   report_o->collections = (double)s.collections;
+  report_o->full = (double)s.full_collections;
   report_o->seconds = s.collect_seconds;
   report_o->longest_pause = s.longest_pause;
   report_o->calls = (double)(s.map_calls + s.unmap_calls + s.advise_calls +

@@ -21,7 +21,7 @@ static struct {
 static unsigned figure_count;
 static uint64_t begun, built, done;
 static size_t operation_count;
-static heap_report_t report;
+static heap_report_t built_report, report;
 static struct rusage usage;
 
 void figure(const char *name, double value) {
@@ -36,7 +36,8 @@ _Noreturn void check_failed(const char *file, int line, const char *what) {
 }
 
 void build_done(void) {
-  meter_tick(&meter);
+  heap_report(&built_report);
+  meter_skip(&meter);
   built = clock_ns();
 }
 
@@ -100,11 +101,15 @@ static void print_report(double peak) {
          seconds_of(usage.ru_utime), seconds_of(usage.ru_stime),
          usage.ru_minflt, usage.ru_majflt, peak);
   print_pauses();
-  printf("\"library\": {\"collections\": %.0f, \"seconds\": %g, "
+  printf("\"library\": {\"collections\": %.0f, \"full\": %.0f, \"seconds\": %g, "
          "\"longest\": %g, \"calls\": %.0f, \"survived\": %.0f, "
-         "\"memory\": %zu}, \"figures\": {",
-         report.collections, report.seconds, report.longest_pause,
-         report.calls, report.survived, report.memory);
+         "\"memory\": %zu, \"work_collections\": %.0f, \"work_full\": %.0f, "
+         "\"work_seconds\": %g}, \"figures\": {",
+         report.collections, report.full, report.seconds, report.longest_pause,
+         report.calls, report.survived, report.memory,
+         report.collections - built_report.collections,
+         report.full - built_report.full,
+         report.seconds - built_report.seconds);
   for (unsigned i = 0; i < figure_count; ++i)
     printf("%s\"%s\": %g", i == 0 ? "" : ", ", figures[i].name,
            figures[i].value);
