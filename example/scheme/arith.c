@@ -144,8 +144,6 @@ val arith_sub(val a, val b) {
 val arith_mul(val a, val b) {
   switch (common_level("*", a, b)) {
   case L_FLO:
-    if (a == FIX(0) || b == FIX(0))
-      return FIX(0);
     return make_flonum(to_double(a) * to_double(b));
   case L_RATIO: {
     val num = int_mul(numerator_of(a), numerator_of(b));

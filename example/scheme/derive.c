@@ -288,12 +288,16 @@ static bool is_form(val t, struct scope *sc, const char *name) {
          CDDR(t) == NIL;
 }
 
-static bool is_constant(val t, struct scope *sc) {
-  return !is_pair(t) ? !is_identifier(t) : is_form(t, sc, "quote");
+/* Does the expression stand for the datum itself? */
+static bool stands_for(val expr, val datum, struct scope *sc) {
+  if (is_form(expr, sc, "quote"))
+    return CADR(expr) == datum;
+  return expr == datum && !is_pair(expr) && !is_identifier(expr);
 }
 
 static val quasi_cons(val head, val tail, struct scope *sc, val original) {
-  if (is_constant(head, sc) && is_constant(tail, sc))
+  if (stands_for(head, CAR(original), sc) &&
+      stands_for(tail, CDR(original), sc))
     return quote(original);
   return LIST(3, G("cons"), head, tail);
 }
@@ -332,7 +336,7 @@ static val quasi(val t, int depth, struct scope *sc) {
     for (size_t i = VEC_LEN(t); i > 0; i--)
       list = cons(VEC_REF(t, i - 1), list);
     val q = quasi(list, depth, sc);
-    return is_form(q, sc, "quote") ? quote(t) : LIST(2, G("list->vector"), q);
+    return stands_for(q, list, sc) ? quote(t) : LIST(2, G("list->vector"), q);
   }
   return is_identifier(t) || t == NIL ? quote(t) : t;
 }

@@ -233,8 +233,6 @@ static struct node *prim_node(enum op op, struct node *a, struct node *b) {
 /* + - * of any number of arguments, by pairs from the left. */
 static struct node *inline_fold(enum op op, struct node *call) {
   int n = call->n - 1;
-  if (op == OP_SUB && n == 1)
-    return prim_node(op, node_const(FIX(0)), call->sub[1]);
   if (n < 2)
     return NULL;
   struct node *acc = call->sub[1];

@@ -155,43 +155,34 @@ static val rename_id(struct instance *in, val id) {
   return m->form;
 }
 
-/* The variables of t that are bound to sequences in ms; longest count. */
+/* How many items the longest sequence has among those that t uses; -1 if it
+   uses none. */
 static int sequence_length(struct instance *in, val t, struct match *ms) {
-  if (is_identifier(t)) {
-    struct match *m = find(ms, t);
-    return m != NULL && m->many ? m->n : -1;
-  }
   int n = -1;
+  if (is_vector(t))
+    t = vector_list(t);
   for (; is_pair(t); t = CDR(t)) {
     int k = sequence_length(in, CAR(t), ms);
     n = k > n ? k : n;
   }
-  if (is_vector(t))
-    t = vector_list(t);
-  if (t == NIL)
-    return n;
-  int k = sequence_length(in, t, ms);
-  return k > n ? k : n;
+  struct match *m = is_identifier(t) ? find(ms, t) : NULL;
+  return m != NULL && m->many && m->n > n ? m->n : n;
 }
 
 /* The matches of item i for every sequence variable of t, over ms. */
 static struct match *enter_item(val t, int i, struct match *ms,
                                 struct match *outer) {
-  if (is_identifier(t)) {
-    struct match *m = find(outer, t);
-    if (m == NULL || !m->many || i >= m->n)
-      return ms;
-    struct match *inner = find(m->items[i], t);
-    struct match *copy = region_alloc(sizeof *copy);
-    *copy = *inner;
-    copy->next = ms;
-    return copy;
-  }
   if (is_vector(t))
     t = vector_list(t);
   for (; is_pair(t); t = CDR(t))
     ms = enter_item(CAR(t), i, ms, outer);
-  return t == NIL ? ms : enter_item(t, i, ms, outer);
+  struct match *m = is_identifier(t) ? find(outer, t) : NULL;
+  if (m == NULL || !m->many || i >= m->n)
+    return ms;
+  struct match *copy = region_alloc(sizeof *copy);
+  *copy = *find(m->items[i], t);
+  copy->next = ms;
+  return copy;
 }
 
 static val append_reversed(val list, val tail) {

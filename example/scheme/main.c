@@ -181,7 +181,7 @@ static bool load_prelude(void) {
     if (failed(thunk) || failed(machine_call(thunk, 0, NULL)))
       return false;
   }
-  port_release(port);
+  port_close(port);
   return true;
 }
 

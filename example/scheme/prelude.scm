@@ -493,7 +493,13 @@
 
 ;; ---- hash tables
 
-(define (make-hash-table . options) (%make-hash-table 2 0))
+(define (make-hash-table . options)
+  (%make-hash-table (cond ((memq eq? options) 0)
+                          ((memq eqv? options) 1)
+                          ((memq = options) 1)
+                          ((memq string=? options) 3)
+                          (else 2))
+                    0))
 (define (make-equal-hash-table . size) (%make-hash-table 2 0))
 (define (make-string-hash-table . size) (%make-hash-table 3 0))
 (define (make-eq-hash-table . size) (%make-hash-table 0 0))

@@ -25,25 +25,29 @@ static val mapped(val s, uint32_t (*map)(uint32_t)) {
   return r;
 }
 
-/* The sharp s is the one letter of Latin-1 that grows. */
-static val string_upcase(val s) {
+/* The sharp s is the one letter of Latin-1 that becomes two. */
+static val mapped_long(val s, uint32_t (*map)(uint32_t), char ss) {
   size_t n = STRING_LEN(s), extra = 0;
   for (size_t i = 0; i < n; i++)
     extra += string_get(s, i) == 0xdf;
   if (extra == 0)
-    return mapped(s, char_up);
+    return mapped(s, map);
   val r = make_string(n + extra, string_is_wide(s));
   for (size_t i = 0, k = 0; i < n; i++) {
     uint32_t c = string_get(s, i);
     if (c == 0xdf)
-      string_put(r, k++, 'S');
-    string_put(r, k++, c == 0xdf ? 'S' : char_up(c));
+      string_put(r, k++, (uint32_t)ss);
+    string_put(r, k++, c == 0xdf ? (uint32_t)ss : map(c));
   }
   return r;
 }
 
+static val string_upcase(val s) {
+  return mapped_long(s, char_up, 'S');
+}
+
 val string_foldcase(val s) {
-  return mapped(s, char_fold);
+  return mapped_long(s, char_fold, 's');
 }
 
 /* At the end of a word, capital sigma becomes the final one. */

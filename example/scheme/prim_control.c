@@ -195,7 +195,7 @@ static val p_note_file(int argc, val *argv) {
     for (val v = read_datum(port); v != EOFVAL; v = read_datum(port))
       note_redefinitions(v);
   vm.escape = saved;
-  port_release(port);
+  port_close(port);
   return UNSPEC;
 }
 

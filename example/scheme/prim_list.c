@@ -54,8 +54,6 @@ bool eqv(val a, val b) {
     return same_bignum(a, b);
   case T_RATIO:
     return eqv(RATIO_NUM(a), RATIO_NUM(b)) && eqv(RATIO_DEN(a), RATIO_DEN(b));
-  case T_STRING:
-    return STRING_LEN(a) == 0 && STRING_LEN(b) == 0;
   default:
     return false;
   }

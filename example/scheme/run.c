@@ -46,6 +46,12 @@ NORETURN static void op_early(val name) {
              cons(name, NIL));
 }
 
+/* The frame that made the call may be gone, but not yet its code. */
+static void blame_caller(val *code, const struct insn *ip) {
+  vm.root[R_BLAME] = code == NULL ? FALSE : (val)code;
+  vm.blame = (const char *)(ip + 1) - (const char *)code;
+}
+
 NORETURN static void arity_error(val proc, int argc) {
   char text[80];
   snprintf(text, sizeof text, "wrong number of arguments (%d)", argc);
@@ -588,8 +594,10 @@ tail : {
 
 apply: /* any procedure at fp[-1] with argc arguments at fp */
   v = fp[-1];
-  if (!is_ref(v))
+  if (!is_procedure(v)) {
+    blame_caller(code, ip);
     not_procedure(v);
+  }
   switch (ref_type(v)) {
   case T_CLOSURE:
     goto enter;
@@ -654,12 +662,14 @@ reinstate:
   goto give;
 
 enter : { /* closure v = fp[-1] with argc arguments at fp */
-  code = obj(CLOSURE_CODE(v));
-  intptr_t info = fix_int(code[1]);
+  val *callee = obj(CLOSURE_CODE(v));
+  intptr_t info = fix_int(callee[1]);
   if (UNLIKELY(INFO_ARITY(info) != argc * 2)) {
     int fixed = (int)(INFO_ARITY(info) >> 1);
-    if (argc < fixed || !(INFO_ARITY(info) & 1))
+    if (argc < fixed || !(INFO_ARITY(info) & 1)) {
+      blame_caller(code, ip);
       arity_error(v, argc);
+    }
     stack_collect_rest(fixed, argc);
     vm.arg_top = NULL;
     argc = fixed + 1;
@@ -668,6 +678,7 @@ enter : { /* closure v = fp[-1] with argc arguments at fp */
     stack_overflow((size_t)argc, (size_t)INFO_SLOTS(info));
     fp = vm.fp;
   }
+  code = callee;
   ip = (const struct insn *)(const void *)(code + INFO_START(info)) - 1;
   NEXT;
 }

@@ -45,7 +45,7 @@ enum root {
   R_REWIND,  /* closure that changes winders, then throws */
   R_FILE,    /* name of the file being read, for places */
   R_ENV,     /* the one environment */
-  R_TEMP,
+  R_BLAME,   /* code of a caller that has been replaced, or FALSE */
   R_LIMIT
 };
 
@@ -59,6 +59,7 @@ struct machine {
   val *arg_top;     /* end of a long argument list, or null */
   size_t max_slots; /* of any code */
   const void *pc;   /* instruction being executed, for places of errors */
+  intptr_t blame;   /* offset in R_BLAME of the instruction to blame */
   unsigned prim;    /* primitive being executed */
   jmp_buf *escape;  /* where errors in C code go */
   char *c_limit;    /* C code may recurse down to here */

@@ -121,10 +121,8 @@ void stack_clear_unused(void) {
 
 /* ---- where the program is */
 
-static val place_in_code(val closure, intptr_t offset) {
-  if (!is_type(closure, T_CLOSURE))
-    return FALSE;
-  val code = CLOSURE_CODE(closure), debug = CODE_DEBUG(code);
+static val place_in_code(val code, intptr_t offset) {
+  val debug = CODE_DEBUG(code);
   if (!is_pair(debug) || CAR(debug) == FALSE)
     return FALSE;
   intptr_t start = INFO_START(fix_int(CODE_INFO(code)));
@@ -137,12 +135,17 @@ static val place_in_code(val closure, intptr_t offset) {
   return pos == 0 ? FALSE : place_string(CAR(debug), FIX(pos));
 }
 
+static val place_in_closure(val v, intptr_t offset) {
+  return is_type(v, T_CLOSURE) ? place_in_code(CLOSURE_CODE(v), offset)
+                               : FALSE;
+}
+
 /* Looks for a caller with a place in the segment; n words of it count. */
 static val place_in_segment(val seg, intptr_t n) {
   for (int frames = 0; seg != NIL && frames < 100; frames++) {
     val *w = SEG_WORDS(seg);
     intptr_t caller = n - 2 - fix_int(w[n - 2]);
-    val place = place_in_code(w[caller + 2], fix_int(w[n - 1]));
+    val place = place_in_closure(w[caller + 2], fix_int(w[n - 1]));
     if (place != FALSE)
       return place;
     if (w[caller] != FIX(0)) {
@@ -155,17 +158,27 @@ static val place_in_segment(val seg, intptr_t n) {
   return FALSE;
 }
 
+/* Where vm.pc is: in the code that runs, or in that of a caller which has
+   been replaced. */
+static val place_of_pc(void) {
+  val blamed = vm.root[R_BLAME], proc = vm.fp[-1];
+  vm.root[R_BLAME] = FALSE;
+  if (blamed != FALSE)
+    return place_in_code(blamed, vm.blame);
+  if (!is_type(proc, T_CLOSURE))
+    return FALSE;
+  val code = CLOSURE_CODE(proc);
+  return place_in_code(code, (const char *)vm.pc - (const char *)code);
+}
+
 val current_place(void) {
   val *fp = vm.fp;
-  intptr_t offset = 0;
-  if (is_type(fp[-1], T_CLOSURE))
-    offset = (const char *)vm.pc - (const char *)CLOSURE_CODE(fp[-1]);
-  val place = place_in_code(fp[-1], offset);
+  val place = place_of_pc();
   for (int frames = 0; place == FALSE && frames < 100; frames++) {
     if (fp[-3] == FIX(0))
       return place_in_segment(vm.root[R_SEGMENT], fix_int(vm.root[R_SEGTOP]));
     val *caller = fp - fix_int(fp[-3]);
-    place = place_in_code(caller[-1], fix_int(fp[-2]));
+    place = place_in_closure(caller[-1], fix_int(fp[-2]));
     fp = caller;
   }
   return place;

@@ -1,0 +1,3 @@
+;; expect: close\.scm:3:2: unexpected \)
+(display 1)
+)

@@ -1,0 +1,2 @@
+;; expect: load: cannot open file|open-input-file: cannot open file: "/nonexistent"
+(open-input-file "/nonexistent")

@@ -1,0 +1,2 @@
+;; expect: handler returned
+(with-exception-handler (lambda (e) 5) (lambda () (raise 'x)))

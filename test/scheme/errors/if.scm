@@ -1,0 +1,2 @@
+;; expect: if\.scm:2:\d+: bad syntax: \(if\)
+(if)

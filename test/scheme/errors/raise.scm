@@ -1,0 +1,2 @@
+;; expect: uncaught: \(a "b"\)
+(raise '(a "b"))

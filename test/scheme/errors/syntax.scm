@@ -1,0 +1,3 @@
+;; expect: syntax\.scm:3:\d+: bad let
+(define (f)
+  (let x))
