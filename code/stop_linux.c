@@ -20,6 +20,7 @@
 #include "code/context_linux.h"
 #include "code/lock.h"
 #include "code/ring.h"
+#include "code/stop_tsan.h"
 #include "code/vm.h"
 
 #ifndef CONFIG_PTHREADEXT_SIGSUSPEND
@@ -147,7 +148,16 @@ static bool stop_evades(tdo_stop_thread_t *self, const ucontext_t *uc) {
   return on_alternate && self->evasions <= STOP_EVASIONS;
 }
 
-static void stop_entry(int signal, siginfo_t *info, void *context) {
+#if STOP_TSAN
+__attribute__((no_sanitize_thread))
+#endif
+static void
+stop_entry(int signal, siginfo_t *info, void *context) {
+#if STOP_TSAN
+  if (stop_in_sanitizer(context)) {
+    return;
+  }
+#endif
   int saved_errno = errno;
   tdo_stop_thread_t *self = stop_self;
   if (self != NULL && atomic_load(&self->park) == STOP_WANTED) {
@@ -229,7 +239,7 @@ static bool stop_install(int signal, struct sigaction *earlier,
   (void)sigfillset(&action.sa_mask);
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   return sigaction(signal, NULL, earlier) == 0 &&
-         sigaction(signal, &action, NULL) == 0;
+         stop_set_action(signal, &action);
 }
 
 static bool stop_init(void) {
@@ -357,7 +367,7 @@ static void stop_ask_again(tdo_stop_thread_t *const threads[], size_t n) {
 }
 
 void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
-  struct timespec patience = {0, 1000000};
+  struct timespec patience = {0, STOP_TSAN ? 50000 : 1000000};
   unsigned pending;
   TDO_CHECK(tdo_lock_mine(&stop_right));
   for (size_t i = 0; i < n; ++i) {
@@ -368,8 +378,9 @@ void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
   while ((pending = atomic_load(&stop_pending)) != 0) {
     if (stop_wait(&stop_pending, pending, &patience) == ETIMEDOUT) {
       stop_ask_again(threads, n);
-      patience.tv_nsec = patience.tv_nsec < 100000000 ? patience.tv_nsec * 2
-                                                      : patience.tv_nsec;
+      patience.tv_nsec = !STOP_TSAN && patience.tv_nsec < 100000000
+                             ? patience.tv_nsec * 2
+                             : patience.tv_nsec;
     }
   }
 }
