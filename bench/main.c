@@ -19,7 +19,7 @@ static struct {
   double value;
 } figures[FIGURES];
 static unsigned figure_count;
-static uint64_t begun, built, done;
+static uint64_t begun, built, built_waited, done;
 static size_t operation_count;
 static heap_report_t built_report, report;
 static struct rusage usage;
@@ -37,6 +37,8 @@ _Noreturn void check_failed(const char *file, int line, const char *what) {
 
 void build_done(void) {
   heap_report(&built_report);
+  meter_note(&meter, clock_ns());
+  built_waited = meter.waited - meter.waited_first;
   meter_skip(&meter);
   built = clock_ns();
 }
@@ -92,10 +94,13 @@ static void print_report(double peak) {
 #undef X
   double work = (double)(done - (built != 0 ? built : begun)) * 1e-9;
   printf("\"operations\": %zu, \"seconds\": %.6f, \"work_seconds\": %.6f, "
-         "\"ns\": %.3f, \"waited\": %.6f, ",
+         "\"ns\": %.3f, \"waited\": %.6f, \"build_waited\": %.6f, "
+         "\"work_lost\": %.6f, ",
          operation_count, (double)(done - begun) * 1e-9, work,
          work * 1e9 / (double)operation_count,
-         (double)(meter.waited - meter.waited_first) * 1e-9);
+         (double)(meter.waited - meter.waited_first) * 1e-9,
+         (double)built_waited * 1e-9,
+         meter_lost(&meter, built != 0 ? built - meter.begun : 0));
   printf("\"user\": %.3f, \"system\": %.3f, \"faults\": %ld, "
          "\"major_faults\": %ld, \"peak\": %.0f, ",
          seconds_of(usage.ru_utime), seconds_of(usage.ru_stime),

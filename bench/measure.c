@@ -123,3 +123,11 @@ double meter_utilisation(const meter_t *meter, uint64_t window) {
   }
   return worst >= window ? 0.0 : 1.0 - (double)worst / (double)window;
 }
+
+double meter_lost(const meter_t *meter, uint64_t from) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < meter->gap_count; ++i)
+    if (meter->gaps[i].start >= from)
+      sum += meter->gaps[i].length;
+  return (double)sum * 1e-9;
+}

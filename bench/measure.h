@@ -52,7 +52,8 @@ void meter_free(meter_t *meter);
 /* Add the figures of a stopped meter to another. */
 void meter_add(meter_t *sum, const meter_t *meter);
 
-/* Private: note a batch that is long, or that time for a sample has come. */
+/* Note a batch that is long, or that time for a sample has come. Other files
+   call it to bring `waited` up to date. */
 void meter_note(meter_t *meter, uint64_t now);
 
 /* The bucket of a length in ns, and the length that a bucket begins with. */
@@ -84,6 +85,9 @@ uint64_t meter_quantile(const meter_t *meter, double part);
 /* The least part of any window of so many ns that was the program's, as far
    as gaps are known. */
 double meter_utilisation(const meter_t *meter, uint64_t window);
+
+/* Seconds lost in gaps that began at the given ns after the start, or later. */
+double meter_lost(const meter_t *meter, uint64_t from);
 
 /* Hardware counters of the process and the threads it makes from now on:
    open, and print as members of a JSON object. */

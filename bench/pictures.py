@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Testudo: the pictures of the benchmarks.
+
+Usage: pictures.py FIGURES.json FOLDER: writes times.svg, pauses.svg and
+growth.svg. A program of its own because the interpreter that has matplotlib
+may not be the one that runs the suite.
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import json
+import pathlib
+import statistics
+import sys
+
+import matplotlib
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+COLOURS = ["#1b6ca8", "#d1813b", "#5a9367", "#8d5a97"]
+
+
+def bars(axes, series, names, value):
+    """A bar for each collector of each case."""
+    width = 0.8 / len(names)
+    for i, name in enumerate(names):
+        places, heights = [], []
+        for j, one in enumerate(series):
+            reports = one["reports"].get(name)
+            if reports:
+                places.append(j + i * width)
+                heights.append(statistics.median(map(value, reports)))
+        axes.bar(places, heights, width, label=name, color=COLOURS[i % 4])
+    axes.set_xticks([j + 0.4 - width / 2 for j in range(len(series))],
+                    [one["case"] for one in series], rotation=45,
+                    ha="right", fontsize=7)
+    axes.set_yscale("log")
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend(fontsize=8)
+
+
+def bar_picture(figures, names, value, label, file):
+    figure, axes = pyplot.subplots(figsize=(9, 4))
+    bars(axes, figures["series"], names, value)
+    axes.set_ylabel(label)
+    axes.set_title(figures["machine"], fontsize=8)
+    figure.tight_layout()
+    figure.savefig(file)
+
+
+def growth_picture(figures, file):
+    growth = figures["growth"]
+    titles = figures["growth_titles"]
+    figure, row = pyplot.subplots(1, len(titles) + 1, figsize=(13, 3.5))
+    for axes, (key, title) in zip(row, titles.items()):
+        for i, (name, values) in enumerate(growth.items()):
+            points = [(x, y) for x, y in values[key] if y > 0]
+            if points:
+                axes.loglog(*zip(*points), "o-", label=name,
+                            color=COLOURS[i % 4])
+        axes.set_title(title, fontsize=9)
+        axes.set_xlabel("heap, MiB")
+        axes.grid(alpha=0.3)
+    row[0].legend(fontsize=8)
+    passes = figures["bits"]
+    for name, values in passes["passes"].items():
+        row[-1].loglog(passes["n"], [1e6 * s for s in values], ".-",
+                       label=name)
+    row[-1].set_title("pass over a bit table, us", fontsize=9)
+    row[-1].set_xlabel("bits")
+    row[-1].legend(fontsize=7)
+    row[-1].grid(alpha=0.3)
+    figure.tight_layout()
+    figure.savefig(file)
+
+
+def main():
+    figures = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    folder = pathlib.Path(sys.argv[2])
+    names = figures["collectors"]
+    if figures["series"]:
+        bar_picture(figures, names,
+                    lambda r: 1e9 * r["own"] / r["operations"],
+                    "ns an operation, build included", folder / "times.svg")
+        bar_picture(figures, names, lambda r: 1e3 * r["pause"]["own"],
+                    "longest pause, ms", folder / "pauses.svg")
+    if figures.get("growth"):
+        growth_picture(figures, folder / "growth.svg")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Testudo: the benchmark suite. bench/bench builds the library and calls
+this; run it with --help for what it can do.
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import builds
+import cases
+import growth
+import runs
+import tables
+import yardsticks
+
+OURS, BASE = "testudo", "boehm"
+# Bytes that a live byte may need: more is not tried on a full machine.
+NEED = {BASE: 2.7}
+NEED_OURS = 1.9
+
+
+def log(text):
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="bench/bench", description="Compare "
+                                     "collectors; the figures of all runs are "
+                                     "written as JSON, with pictures.")
+    parser.add_argument("cases", nargs="*", metavar="WHAT",
+                        help="quick (the default) or full, and cases or "
+                        "workloads, if not all of the set")
+    parser.add_argument("--library", required=True,
+                        help="the library to measure")
+    parser.add_argument("--include", default=str(builds.TOP / "include"),
+                        help="the folder of its mps.h")
+    parser.add_argument("--rash", help="the same library without checks")
+    parser.add_argument("--scheme", help="the Scheme interpreter")
+    parser.add_argument("--other", nargs=3, action="append", default=[],
+                        metavar=("NAME", "INCLUDE", "LIBRARY"),
+                        help="another implementation of the interface")
+    parser.add_argument("--shield", choices=cases.MODES,
+                        help="the mode of the shield")
+    parser.add_argument("--repeat", type=int, help="runs of each case")
+    parser.add_argument("--strace", action="store_true",
+                        help="count system calls in a run of their own")
+    parser.add_argument("--no-growth", action="store_true")
+    parser.add_argument("--no-base", action="store_true",
+                        help="leave out the Boehm collector")
+    parser.add_argument("--list", action="store_true",
+                        help="print the names of the cases")
+    parser.add_argument("--output", type=pathlib.Path,
+                        default=builds.TOP / "build/bench")
+    options = parser.parse_args(arguments)
+    options.set = "quick"
+    if options.cases and options.cases[0] in ("quick", "full"):
+        options.set = options.cases.pop(0)
+    known = {c.name for c in cases.CASES} | {c.workload for c in cases.CASES}
+    for name in options.cases:
+        if name not in known:
+            parser.error(f"no such case: {name}")
+    if options.repeat is not None and options.repeat < 1:
+        parser.error("--repeat must be at least 1")
+    return options
+
+
+def available():
+    """Bytes of memory that could be used, or infinity."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return 1024 * int(line.split()[1])
+    except OSError:
+        pass
+    return float("inf")
+
+
+def fits(name, heap):
+    return heap * NEED.get(name, NEED_OURS) <= available()
+
+
+def collectors(options):
+    found = [builds.interface(OURS, options.include, options.library)]
+    if not options.no_base:
+        found.append(builds.boehm())
+    found += [builds.interface(*other) for other in options.other]
+    return found
+
+
+def measure_cases(options, programs, environments):
+    found = []
+    for case in cases.select(options.set, options.cases):
+        usable = {}
+        for name, built in programs.items():
+            if fits(name, case.options.get("heap", 0)):
+                usable[name] = built
+            else:
+                log(f"{case.name}: {name}: left out, no memory for it")
+        found.append(runs.series(
+            case, usable, environments, options.repeat or case.repeat, log,
+            options.strace))
+    return found
+
+
+def measure_yardsticks(options, programs):
+    found = {"copying": yardsticks.copying(programs[OURS]["trees"],
+                                           options.output, log)}
+    if options.rash:
+        rash = builds.build(
+            builds.interface("rash", options.include, options.rash),
+            yardsticks.CHECKED, options.output)
+        found["checks"] = yardsticks.checks(programs[OURS], rash, log)
+    if options.scheme:
+        found["scheme"] = yardsticks.scheme(options.scheme, log)
+    return found
+
+
+def draw(file, folder):
+    """Draw the pictures with an interpreter that can."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        probe = [python, "-c", "import matplotlib"]
+        if subprocess.run(probe, stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0:
+            subprocess.run([python, builds.BENCH / "pictures.py", file,
+                            folder], check=True)
+            log(f"pictures: {os.path.relpath(folder)}/*.svg")
+            return
+    log("no pictures: matplotlib is not installed")
+
+
+def measure(options):
+    """Everything; the figures, the tables and the goals."""
+    options.output.mkdir(parents=True, exist_ok=True)
+    environments = {}
+    if options.shield:
+        environments[OURS] = {"TESTUDO_SHIELD": options.shield}
+    programs = {}
+    for collector in collectors(options):
+        log(f"compiling for {collector.name}")
+        programs[collector.name] = builds.build(
+            collector, builds.workloads(), options.output)
+    series = measure_cases(options, programs, environments)
+    figures = {"machine": tables.machine(), "collectors": list(programs),
+               "series": [one.as_json() for one in series]}
+    parts = [tables.figures(series, BASE), tables.counters(series),
+             tables.synchronisations(series)]
+    goals = list(tables.goals(series, OURS, BASE))
+    if not options.cases:
+        found = measure_yardsticks(options, programs)
+        parts.append(yardsticks.report(found))
+        goals += yardsticks.goals(found)
+        figures["yardsticks"] = found
+    if not options.cases and not options.no_growth:
+        grown = growth.measure(programs, options.set, fits, log)
+        passes = growth.bits(options.output)
+        parts.append(growth.report(grown, passes))
+        goals += growth.goals(grown, passes, OURS)
+        figures |= {"growth": grown, "bits": passes,
+                    "growth_titles": growth.NAMES}
+    text, missed = tables.verdicts(goals)
+    figures["goals"] = goals
+    parts.append(text)
+    return figures, "\n\n".join([figures["machine"], *parts]), missed
+
+
+def main(arguments):
+    options = parse(arguments)
+    if options.list:
+        print("\n".join(case.name for case in cases.CASES))
+        return 0
+    try:
+        figures, text, missed = measure(options)
+    except builds.Failure as failure:
+        log(failure)
+        return 3
+    file = options.output / f"{options.set}.json"
+    file.write_text(json.dumps(figures, indent=1))
+    (options.output / f"{options.set}.txt").write_text(text + "\n")
+    print(text)
+    log(f"figures: {os.path.relpath(file)}")
+    draw(file, options.output)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,112 @@
+"""Testudo: comparisons with other things than a collector: the least copier,
+the library without checks, the Scheme workloads in time.
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import json
+import pathlib
+import resource
+import statistics
+import subprocess
+import time
+
+import builds
+import runs
+import tables
+
+LEAST_COPYING = 0.6  # of the yardstick's speed
+MOST_FOR_CHECKS = 1.05
+CHECKED = ("churn", "trees", "deep")
+SCHEME = (["leaf.scm"], ["lists.scm"], ["storm.scm", "64"], ["trees.scm"])
+SCHEME_SETTINGS = ["--arena=1G", "--gen=6400:0.85", "--gen=6400:0.45"]
+
+
+def copying(trees, output, log):
+    """Bytes a second that the yardstick and the library copy, the latter in
+    all its time of collecting; None for the library if it does not say."""
+    log("copying: the yardstick")
+    program = builds.build_plain(
+        builds.BENCH / "cheney.c", output, ["-I", str(builds.TOP)])
+    ours, least = [], []
+    for _ in range(3):
+        done = subprocess.run([program, "19"], capture_output=True,
+                              text=True, check=True)
+        least.append(speed(done.stdout))
+        log("copying: trees")
+        report = runs.run(trees, {"ops": 10_000_000, "survivors": 1})
+        library = report["library"]
+        if library["seconds"] > 0 and library["survived"] > 0:
+            ours.append(library["survived"] / library["seconds"])
+    return (statistics.median(ours) if ours else None,
+            statistics.median(least))
+
+
+def speed(text):
+    """Bytes a second from the yardstick's report."""
+    report = json.loads(text)
+    return report["bytes"] / report["seconds"]
+
+
+def checks(hot, rash, log):
+    """Ratios of times with checks to times without, by workload."""
+    ratios = {}
+    for name in CHECKED:
+        options = {"ops": 10_000_000, "depth": 16}
+        found = []
+        for _ in range(5):
+            log(f"checks: {name}")
+            found.append(runs.run(hot[name], options)["own"] /
+                         runs.run(rash[name], options)["own"])
+        ratios[name] = statistics.median(found)
+    return ratios
+
+
+def scheme(interpreter, log):
+    """Rows of workload, seconds and seconds in the system."""
+    folder = builds.TOP / "example/scheme/workload"
+    rows = []
+    for program, *arguments in SCHEME:
+        log(f"scheme: {program}")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        begun = time.monotonic()
+        done = subprocess.run(
+            [interpreter, *SCHEME_SETTINGS, folder / program, *arguments],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            check=False)
+        took = time.monotonic() - begun
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode != 0:
+            raise builds.Failure(f"{program}: {done.stderr}")
+        rows.append((pathlib.Path(program).stem, took,
+                     after.ru_utime - before.ru_utime,
+                     after.ru_stime - before.ru_stime))
+    return rows
+
+
+def report(found):
+    """What was measured, as text. FOUND has members copying, checks and
+    scheme, each of which may be missing."""
+    lines = []
+    if "copying" in found:
+        ours, least = found["copying"]
+        text = "unknown" if ours is None else f"{ours / 1e9:.2f} GB/s"
+        lines.append(f"copying in trees: {text}; the least copier: "
+                     f"{least / 1e9:.2f} GB/s")
+    for name, ratio in found.get("checks", {}).items():
+        lines.append(f"with checks against without: {name} {ratio:.3f}")
+    if found.get("scheme"):
+        rows = [["Scheme workload", "seconds", "user", "system"]]
+        rows += [[name, *(f"{value:.2f}" for value in values)]
+                 for name, *values in found["scheme"]]
+        lines += tables.align(rows)
+    return "\n".join(lines)
+
+
+def goals(found):
+    """As tables.goals."""
+    ours, least = found.get("copying", (None, None))
+    if ours is not None:
+        yield "copying in trees: the least copier against it", least / ours, \
+            1 / LEAST_COPYING
+    for name, ratio in found.get("checks", {}).items():
+        yield f"{name}: with checks against without", ratio, MOST_FOR_CHECKS
