@@ -6,11 +6,12 @@
 #include "arena/internal.h"
 #include "code/check.h"
 
-#define CLIENT_ROOM_SHARE 4  /* room in the tables for 1/4 more grains, */
-#define CLIENT_ROOM       64 /* and so many on top */
-#define CLIENT_BLOCKS     16 /* room for blocks, at first */
-#define CLIENT_ALIGN      16 /* of the tables */
-#define CLIENT_GRAIN      ((size_t)4096) /* the least */
+#define SPACE_CLIENT_ROOM_SHARE 4 /* room in the tables for 1/4 more grains,  \
+                                   */
+#define SPACE_CLIENT_ROOM   64    /* and so many on top */
+#define SPACE_CLIENT_BLOCKS 16    /* room for blocks, at first */
+#define SPACE_CLIENT_ALIGN  16    /* of the tables */
+#define SPACE_CLIENT_GRAIN  ((size_t)4096) /* the least */
 
 const tdo_block_t *tdo_space_block(const tdo_space_t *sp, const void *p) {
   size_t n = atomic_load_explicit(&sp->block_count, memory_order_acquire);
@@ -61,7 +62,7 @@ bool tdo_space_client_find(size_t *first_o, const tdo_space_t *sp, size_t n,
    say where the grains above them begin. SP itself is not in use yet. */
 static char *client_lay_out(tdo_space_t *sp, char *low, size_t grains,
                             size_t blocks) {
-  char *base = (char *)tdo_round_up((tdo_word_t)low, CLIENT_ALIGN);
+  char *base = (char *)tdo_round_up((tdo_word_t)low, SPACE_CLIENT_ALIGN);
 
   sp->grains = sp->zones = grains;
   sp->chunk_max = blocks;
@@ -72,7 +73,7 @@ static char *client_lay_out(tdo_space_t *sp, char *low, size_t grains,
 }
 
 static size_t client_room(size_t grains) {
-  return grains + grains / CLIENT_ROOM_SHARE + CLIENT_ROOM;
+  return grains + grains / SPACE_CLIENT_ROOM_SHARE + SPACE_CLIENT_ROOM;
 }
 
 /* Cut [LOW, HIGH) into tables for BEFORE grains and the new ones, and as many
@@ -121,14 +122,14 @@ mps_res_t tdo_space_init_client(tdo_space_t *sp, void *base, size_t size,
   size_t n;
 
   memset(sp, 0, sizeof *sp);
-  grain = tdo_max(grain, CLIENT_GRAIN);
+  grain = tdo_max(grain, SPACE_CLIENT_GRAIN);
   TDO_CHECK(tdo_is_pow2(grain));
   sp->grain_shift = sp->zone_shift = tdo_log2(grain);
   sp->zone_grains = 1;
   sp->extra_bytes = extra;
   if (high <= low)
     return MPS_RES_MEMORY;
-  n = client_cut(sp, &sp->base, low, high, 0, CLIENT_BLOCKS);
+  n = client_cut(sp, &sp->base, low, high, 0, SPACE_CLIENT_BLOCKS);
   if (n == 0)
     return MPS_RES_MEMORY;
   sp->size = n << sp->grain_shift;

@@ -15,7 +15,7 @@
 #define ARENA_SIZE_DEFAULT ((size_t)1 << 28)
 #define SPARE_DEFAULT      0.75
 #define PAUSE_DEFAULT      0.1
-#define CLIENT_GRAIN       8192
+#define ARENA_CLIENT_GRAIN       8192
 
 struct mps_arena_class_s {
   const char *name;
@@ -98,7 +98,7 @@ static void arena_callbacks(tdo_heap_options_t *o, mps_arg_s args[]) {
 static mps_res_t arena_client(tdo_heap_options_t *o, mps_arg_s args[]) {
   mps_arg_s arg;
 
-  o->grain = CLIENT_GRAIN;
+  o->grain = ARENA_CLIENT_GRAIN;
   if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_GRAIN_SIZE))
     o->grain = arg.val.size;
   ENTRY_REQUIRE(tdo_is_pow2(o->grain) && o->grain >= sizeof(void *),

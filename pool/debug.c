@@ -6,8 +6,8 @@
 
 static const mps_pool_debug_option_s debug_default = {"POST", 4, "FREE", 4};
 
-static mps_res_t template_copy(tdo_template_t *t, tdo_pool_t *pool,
-                               const void *bytes, size_t size) {
+static mps_res_t debug_template_copy(tdo_template_t *t, tdo_pool_t *pool,
+                                     const void *bytes, size_t size) {
   void *p = NULL;
   mps_res_t res;
 
@@ -22,7 +22,7 @@ static mps_res_t template_copy(tdo_template_t *t, tdo_pool_t *pool,
   return MPS_RES_OK;
 }
 
-static void template_drop(tdo_template_t *t, tdo_pool_t *pool) {
+static void debug_template_drop(tdo_template_t *t, tdo_pool_t *pool) {
   if (t->size > 0)
     tdo_pool_control_free(pool, t->bytes, t->size);
   t->size = 0;
@@ -43,14 +43,14 @@ mps_res_t tdo_debug_init(tdo_debug_t *debug, tdo_pool_t *pool,
   TDO_ASSERT(good, "the options of a debug pool, or a template, are missing");
   if (!good)
     return MPS_RES_PARAM;
-  res = template_copy(&debug->fence, pool, option->fence_template,
-                      option->fence_size);
+  res = debug_template_copy(&debug->fence, pool, option->fence_template,
+                            option->fence_size);
   if (res != MPS_RES_OK)
     return res;
-  res = template_copy(&debug->free, pool, option->free_template,
-                      option->free_size);
+  res = debug_template_copy(&debug->free, pool, option->free_template,
+                            option->free_size);
   if (res != MPS_RES_OK) {
-    template_drop(&debug->fence, pool);
+    debug_template_drop(&debug->fence, pool);
     return res;
   }
   debug->fence_bytes = tdo_round_up(option->fence_size, pool->align);
@@ -58,17 +58,17 @@ mps_res_t tdo_debug_init(tdo_debug_t *debug, tdo_pool_t *pool,
 }
 
 void tdo_debug_finish(tdo_debug_t *debug, tdo_pool_t *pool) {
-  template_drop(&debug->free, pool);
-  template_drop(&debug->fence, pool);
+  debug_template_drop(&debug->free, pool);
+  debug_template_drop(&debug->fence, pool);
 }
 
 /* Bytes from BASE that one period of the template takes, if it fits. */
-static size_t template_period(const tdo_template_t *t, size_t size) {
+static size_t debug_template_period(const tdo_template_t *t, size_t size) {
   return tdo_min(t->size, size);
 }
 
 void tdo_template_fill(const tdo_template_t *t, char *base, char *limit) {
-  size_t size = (size_t)(limit - base), done = template_period(t, size);
+  size_t size = (size_t)(limit - base), done = debug_template_period(t, size);
 
   for (size_t i = 0; i < done; ++i)
     base[i] = t->bytes[((tdo_word_t)base + i) % t->size];
@@ -81,7 +81,8 @@ void tdo_template_fill(const tdo_template_t *t, char *base, char *limit) {
 
 bool tdo_template_shown(const tdo_template_t *t, const char *base,
                         const char *limit) {
-  size_t size = (size_t)(limit - base), period = template_period(t, size);
+  size_t size = (size_t)(limit - base),
+         period = debug_template_period(t, size);
 
   for (size_t i = 0; i < period; ++i)
     if (base[i] != t->bytes[((tdo_word_t)base + i) % t->size])

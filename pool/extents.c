@@ -3,59 +3,60 @@
 #include "pool/extents.h"
 #include "code/check.h"
 
-static int extent_height(const tdo_extent_t *e) {
+static int extents_height(const tdo_extent_t *e) {
   return e == NULL ? 0 : e->height;
 }
 
-static size_t extent_true_reach(const tdo_extent_t *e) {
+static size_t extents_true_reach(const tdo_extent_t *e) {
   return tdo_max(e->longest, tdo_max(tdo_extent_reach(e->child[0]),
                                      tdo_extent_reach(e->child[1])));
 }
 
 /* Height and reach from the children. */
-static void extent_renew(tdo_extent_t *e) {
-  int a = extent_height(e->child[0]), b = extent_height(e->child[1]);
+static void extents_renew(tdo_extent_t *e) {
+  int a = extents_height(e->child[0]), b = extents_height(e->child[1]);
 
   e->height = 1 + (a > b ? a : b);
-  e->reach = extent_true_reach(e);
+  e->reach = extents_true_reach(e);
 }
 
 /* The link that points at E. */
-static tdo_extent_t **extent_link(tdo_freelist_t *fl, tdo_extent_t *e) {
+static tdo_extent_t **extents_link(tdo_freelist_t *fl, tdo_extent_t *e) {
   if (e->parent == NULL)
     return &fl->root;
   return &e->parent->child[e->parent->child[1] == e];
 }
 
 /* The child of E on SIDE takes E's place; E becomes its other child. */
-static tdo_extent_t *extent_rotate(tdo_freelist_t *fl, tdo_extent_t *e,
-                                   int side) {
+static tdo_extent_t *extents_rotate(tdo_freelist_t *fl, tdo_extent_t *e,
+                                    int side) {
   tdo_extent_t *up = e->child[side], *middle = up->child[!side];
 
-  *extent_link(fl, e) = up;
+  *extents_link(fl, e) = up;
   up->parent = e->parent;
   up->child[!side] = e;
   e->parent = up;
   e->child[side] = middle;
   if (middle != NULL)
     middle->parent = e;
-  extent_renew(e);
-  extent_renew(up);
+  extents_renew(e);
+  extents_renew(up);
   return up;
 }
 
 /* Make .balance and .reach hold from E up to the root. */
 static void extents_settle(tdo_freelist_t *fl, tdo_extent_t *e) {
   for (; e != NULL; e = e->parent) {
-    int tilt = extent_height(e->child[1]) - extent_height(e->child[0]);
+    int tilt = extents_height(e->child[1]) - extents_height(e->child[0]);
     if (tilt < -1 || tilt > 1) {
       int side = tilt > 0;
       tdo_extent_t *tall = e->child[side];
-      if (extent_height(tall->child[!side]) > extent_height(tall->child[side]))
-        (void)extent_rotate(fl, tall, !side);
-      e = extent_rotate(fl, e, side);
+      if (extents_height(tall->child[!side]) >
+          extents_height(tall->child[side]))
+        (void)extents_rotate(fl, tall, !side);
+      e = extents_rotate(fl, e, side);
     } else {
-      extent_renew(e);
+      extents_renew(e);
     }
   }
 }
@@ -79,7 +80,7 @@ void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent) {
   if (extent->child[0] == NULL || extent->child[1] == NULL) {
     heir = extent->child[extent->child[0] == NULL];
     low = extent->parent;
-    *extent_link(fl, extent) = heir;
+    *extents_link(fl, extent) = heir;
     if (heir != NULL)
       heir->parent = extent->parent;
   } else { /* its successor takes its place */
@@ -87,10 +88,10 @@ void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent) {
     while (heir->child[0] != NULL)
       heir = heir->child[0];
     low = heir->parent == extent ? heir : heir->parent;
-    *extent_link(fl, heir) = heir->child[1];
+    *extents_link(fl, heir) = heir->child[1];
     if (heir->child[1] != NULL)
       heir->child[1]->parent = heir->parent;
-    *extent_link(fl, extent) = heir;
+    *extents_link(fl, extent) = heir;
     heir->parent = extent->parent;
     for (int side = 0; side < 2; ++side) {
       heir->child[side] = extent->child[side];
@@ -111,7 +112,7 @@ void tdo_extents_changed(tdo_extent_t *extent, unsigned shift) {
     if (is > reach)
       extent->reach = is;
     else if (was == reach)
-      extent->reach = extent_true_reach(extent);
+      extent->reach = extents_true_reach(extent);
     was = reach;
     is = extent->reach;
   }
@@ -124,12 +125,12 @@ static void extents_check_below(const tdo_extent_t *e, const tdo_extent_t *low,
 
   if (e == NULL)
     return;
-  tilt = extent_height(e->child[1]) - extent_height(e->child[0]);
+  tilt = extents_height(e->child[1]) - extents_height(e->child[0]);
   TDO_CHECK(low == NULL || tdo_extent_before(low, e));          /* .order */
   TDO_CHECK(high == NULL || tdo_extent_before(e, high));        /* .order */
   TDO_CHECK(tilt >= -1 && tilt <= 1);                           /* .balance */
   TDO_CHECK(e->longest == tdo_runs_longest(&e->runs) << shift); /* .longest */
-  TDO_CHECK(e->reach == extent_true_reach(e));                  /* .reach */
+  TDO_CHECK(e->reach == extents_true_reach(e));                 /* .reach */
   for (int side = 0; side < 2; ++side)
     TDO_CHECK(e->child[side] == NULL || e->child[side]->parent == e);
   extents_check_below(e->child[0], low, e, shift);

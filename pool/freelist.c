@@ -8,13 +8,13 @@ static size_t freelist_grain(const tdo_freelist_t *fl) {
   return (size_t)1 << tdo_pool_space(fl->pool)->grain_shift;
 }
 
-static size_t extent_unit(const tdo_freelist_t *fl, const tdo_extent_t *e,
-                          const char *at) {
+static size_t freelist_unit(const tdo_freelist_t *fl, const tdo_extent_t *e,
+                            const char *at) {
   return (size_t)(at - e->seg.base) >> fl->shift;
 }
 
-static char *extent_at(const tdo_freelist_t *fl, const tdo_extent_t *e,
-                       size_t unit) {
+static char *freelist_at(const tdo_freelist_t *fl, const tdo_extent_t *e,
+                         size_t unit) {
   return e->seg.base + (unit << fl->shift);
 }
 
@@ -29,8 +29,8 @@ void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool) {
 
 /* Give back [BASE, LIMIT), grains that EXTENT still has, already marked as in
    use. */
-static void extent_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
-                        char *limit) {
+static void freelist_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
+                          char *limit) {
   tdo_space_t *sp = tdo_pool_space(fl->pool);
 
   fl->pool->total -= (size_t)(limit - base);
@@ -39,7 +39,7 @@ static void extent_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
                  (size_t)(limit - base) >> sp->grain_shift);
 }
 
-static void extent_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
+static void freelist_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
   TDO_CHECK(e->held == 0);
   tdo_extents_remove(fl, e);
   tdo_ring_remove(&e->seg.pool_ring);
@@ -48,7 +48,7 @@ static void extent_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
 }
 
 /* Give back every grain that E still has, in runs. */
-static void extent_drop_all(tdo_freelist_t *fl, tdo_extent_t *e) {
+static void freelist_drop_all(tdo_freelist_t *fl, tdo_extent_t *e) {
   tdo_space_t *sp = tdo_pool_space(fl->pool);
   size_t grain = freelist_grain(fl);
   char *at = e->seg.base, *base;
@@ -59,7 +59,7 @@ static void extent_drop_all(tdo_freelist_t *fl, tdo_extent_t *e) {
     base = at;
     while (at < e->seg.limit && tdo_space_owner(sp, at) == e)
       at += grain;
-    extent_drop(fl, e, base, at);
+    freelist_drop(fl, e, base, at);
   }
 }
 
@@ -67,8 +67,8 @@ void tdo_freelist_finish(tdo_freelist_t *fl) {
   while (fl->root != NULL) {
     tdo_extent_t *e = fl->root;
     fl->pool->free -= e->free;
-    extent_drop_all(fl, e);
-    extent_unmake(fl, e);
+    freelist_drop_all(fl, e);
+    freelist_unmake(fl, e);
   }
 }
 
@@ -139,8 +139,8 @@ bool tdo_freelist_lowest(tdo_area_t *area_o, const tdo_freelist_t *fl,
   if (e == NULL || !tdo_runs_lowest(&base, &e->runs, size >> fl->shift))
     return false;
   area_o->extent = e;
-  area_o->base = extent_at(fl, e, base);
-  area_o->limit = extent_at(fl, e, tdo_runs_limit(&e->runs, base));
+  area_o->base = freelist_at(fl, e, base);
+  area_o->limit = freelist_at(fl, e, tdo_runs_limit(&e->runs, base));
   return true;
 }
 
@@ -152,8 +152,8 @@ bool tdo_freelist_highest(tdo_area_t *area_o, const tdo_freelist_t *fl,
   if (e == NULL || !tdo_runs_highest(&limit, &e->runs, size >> fl->shift))
     return false;
   area_o->extent = e;
-  area_o->base = extent_at(fl, e, tdo_runs_start(&e->runs, limit - 1));
-  area_o->limit = extent_at(fl, e, limit);
+  area_o->base = freelist_at(fl, e, tdo_runs_start(&e->runs, limit - 1));
+  area_o->limit = freelist_at(fl, e, limit);
   return true;
 }
 
@@ -166,8 +166,8 @@ bool tdo_freelist_largest(tdo_area_t *area_o, const tdo_freelist_t *fl,
 
 void tdo_freelist_take(tdo_freelist_t *fl, const tdo_area_t *area) {
   tdo_extent_t *e = area->extent;
-  size_t base = extent_unit(fl, e, area->base);
-  size_t limit = extent_unit(fl, e, area->limit);
+  size_t base = freelist_unit(fl, e, area->base);
+  size_t limit = freelist_unit(fl, e, area->limit);
 
   TDO_CRITICAL(tdo_runs_all_free(&e->runs, base, limit));
   tdo_runs_take(&e->runs, base, limit);
@@ -186,8 +186,8 @@ tdo_extent_t *tdo_freelist_used(const tdo_freelist_t *fl, const char *base,
     return NULL;
   e = (tdo_extent_t *)(void *)seg;
   if (base >= limit || limit > seg->limit ||
-      !tdo_runs_all_used(&e->runs, extent_unit(fl, e, base),
-                         extent_unit(fl, e, limit)))
+      !tdo_runs_all_used(&e->runs, freelist_unit(fl, e, base),
+                         freelist_unit(fl, e, limit)))
     return NULL;
   /* .holes: what was given back is not free either. */
   for (size_t g = tdo_space_grain(sp, base) + 1;
@@ -218,8 +218,8 @@ tdo_extent_t *tdo_freelist_block(const tdo_freelist_t *fl, mps_addr_t p,
 
 void tdo_freelist_give(tdo_freelist_t *fl, tdo_extent_t *extent, char *base,
                        char *limit) {
-  tdo_runs_free(&extent->runs, extent_unit(fl, extent, base),
-                extent_unit(fl, extent, limit));
+  tdo_runs_free(&extent->runs, freelist_unit(fl, extent, base),
+                freelist_unit(fl, extent, limit));
   extent->free += (size_t)(limit - base);
   fl->pool->free += (size_t)(limit - base);
   tdo_extents_changed(extent, fl->shift);
@@ -227,10 +227,10 @@ void tdo_freelist_give(tdo_freelist_t *fl, tdo_extent_t *extent, char *base,
 
 tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
                                const char *at) {
-  size_t unit = extent_unit(fl, extent, at);
+  size_t unit = freelist_unit(fl, extent, at);
   tdo_area_t area = {
-      extent, extent_at(fl, extent, tdo_runs_start(&extent->runs, unit)),
-      extent_at(fl, extent, tdo_runs_limit(&extent->runs, unit))};
+      extent, freelist_at(fl, extent, tdo_runs_start(&extent->runs, unit)),
+      freelist_at(fl, extent, tdo_runs_limit(&extent->runs, unit))};
 
   return area;
 }
@@ -252,9 +252,9 @@ size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
   if (fl->leaving != NULL)
     fl->leaving(fl->pool, part.base, part.limit);
   tdo_freelist_take(fl, &part);
-  extent_drop(fl, e, part.base, part.limit);
+  freelist_drop(fl, e, part.base, part.limit);
   if (e->held == 0)
-    extent_unmake(fl, e);
+    freelist_unmake(fl, e);
   return most;
 }
 
@@ -277,15 +277,15 @@ bool tdo_freelist_next(tdo_area_t *area_io, const tdo_freelist_t *fl) {
 
   if (area_io->extent != NULL) {
     at = &area_io->extent->seg.pool_ring;
-    from = extent_unit(fl, area_io->extent, area_io->limit);
+    from = freelist_unit(fl, area_io->extent, area_io->limit);
   }
   for (; at != ring; at = at->next, from = 0) {
     tdo_extent_t *e = TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, at);
     size_t unit = tdo_bits_next_clear(e->runs.used, from, e->runs.units);
     if (unit < e->runs.units) {
       area_io->extent = e;
-      area_io->base = extent_at(fl, e, unit);
-      area_io->limit = extent_at(fl, e, tdo_runs_limit(&e->runs, unit));
+      area_io->base = freelist_at(fl, e, unit);
+      area_io->limit = freelist_at(fl, e, tdo_runs_limit(&e->runs, unit));
       return true;
     }
   }
