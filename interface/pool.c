@@ -70,6 +70,12 @@ size_t mps_pool_free_size(mps_pool_t pool) {
   ENTRY_POOL(pool, 0);
   tdo_heap_enter(pool->heap);
   size = pool->free;
+  TDO_RING_FOR(node, &pool->aps) {
+    /* What a trapped point still has is nobody's to use, nor in use. */
+    tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, node);
+    if (ap->trapped && ap->seg != NULL)
+      size += (size_t)(ap->limit - ap->frozen);
+  }
   tdo_heap_leave(pool->heap);
   return size;
 }

@@ -77,7 +77,10 @@ void tdo_ap_trap(tdo_ap_t *ap) {
   ap->frozen = ap->pub.init;
   ap->trapped = true;
   ap->pub.limit = NULL;
-  if (ap->frozen == ap->limit) { /* nothing more can be reserved in it */
+  /* Unless nothing more can be reserved in it, or no other thread can be
+     about to. */
+  if (ap->frozen == ap->limit ||
+      (ap->pool->heap->stopped_count == 0 && !tdo_ap_reserved(ap))) {
     ap->pool->klass->empty(ap->pool, ap, ap->frozen, ap->limit);
     ap->seg = NULL;
   }
