@@ -10,8 +10,8 @@
 
 #define WINDOW_LEAST      ((size_t)64 << 30)
 #define WINDOW_SHARE      16  /* windows for this many times physical memory */
-#define CLIENT_ALIGN      64  /* of this structure in client memory */
-#define CLIENT_PAGE_SHIFT 12  /* "pages" there, for the summary */
+#define HEAP_CLIENT_ALIGN      64  /* of this structure in client memory */
+#define HEAP_CLIENT_PAGE_SHIFT 12  /* "pages" there, for the summary */
 #define EXTRA_PER_GRAIN   6.0 /* table bytes: shield, summary */
 
 /* Every arena of the process; changed with the global lock held, read by the
@@ -400,7 +400,7 @@ static mps_res_t heap_create_client(tdo_heap_t **heap_o,
                                     mps_arena_class_t klass,
                                     const tdo_heap_options_t *options) {
   tdo_word_t base = (tdo_word_t)options->client;
-  tdo_word_t low = tdo_round_up(base, CLIENT_ALIGN);
+  tdo_word_t low = tdo_round_up(base, HEAP_CLIENT_ALIGN);
   tdo_word_t limit = base + options->size;
   tdo_heap_t *heap = (tdo_heap_t *)low;
   size_t pages;
@@ -411,8 +411,8 @@ static mps_res_t heap_create_client(tdo_heap_t **heap_o,
   memset(heap, 0, sizeof *heap);
   heap->klass = klass;
   heap_init_fields(heap, options);
-  heap->page_shift = CLIENT_PAGE_SHIFT;
-  pages = tdo_max(options->grain >> CLIENT_PAGE_SHIFT, 1);
+  heap->page_shift = HEAP_CLIENT_PAGE_SHIFT;
+  pages = tdo_max(options->grain >> HEAP_CLIENT_PAGE_SHIFT, 1);
   res = tdo_space_init_client(&heap->space, heap + 1,
                               limit - low - sizeof *heap, options->grain,
                               options->commit_limit, options->spare, pages);
@@ -511,7 +511,8 @@ void tdo_heap_destroy(tdo_heap_t *heap) {
 }
 
 mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap) {
-  static const mps_gen_param_s params[] = {{8192, 0.85}, {36864, 0.45}};
+  static const mps_gen_param_s params[] = {
+      {TDO_DEFAULT_NURSERY, 0.85}, {TDO_DEFAULT_MIDDLE, 0.45}};
 
   if (heap->default_chain == NULL) {
     mps_res_t res = tdo_chain_create(&heap->default_chain, heap, 2, params);

@@ -77,6 +77,8 @@ struct mps_arena_s {
   /* Policy (policy.c). */
   double allocated;      /* bytes handed to the mutator in automatic pools */
   double survivors;      /* bytes alive after the last full collection */
+  uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
+                            the time in pauses until then */
   double debt;           /* bytes of scanning owed by a collection */
   bool full_wanted;      /* "collect all" ramp ended */
   bool bars_lost;        /* a read bar was refused: finish at once */
@@ -107,6 +109,10 @@ void tdo_heap_note_work(tdo_heap_t *heap);
 
 /* Run VISIT for every arena of the process. */
 void tdo_heap_each(void (*visit)(tdo_heap_t *heap));
+
+/* Capacities (kB) of the default chain's generations, to begin with. */
+#define TDO_DEFAULT_NURSERY 8192
+#define TDO_DEFAULT_MIDDLE  36864
 
 /* The chain of pools that name none; made at the first call. */
 mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap);

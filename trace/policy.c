@@ -12,6 +12,11 @@
 #define WORK_LEAST    ((size_t)64 << 10)
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
 
+#define NURSERY_SHARE 0.25 /* of the heap, for an adapted nursery, at most */
+#define NURSERY_MOST  ((double)(1 << 30))
+#define ADAPT_GROW    0.15 /* share of the time in collections that grows it */
+#define ADAPT_SHRINK  0.03 /* and that shrinks it */
+
 #define PAUSE_MOST 1e6 /* seconds; longer: no limit */
 
 uint64_t tdo_policy_deadline(const tdo_heap_t *heap) {
@@ -82,10 +87,11 @@ static void policy_run(tdo_heap_t *heap) {
 /* A full collection is in progress and the mutator got BYTES: do enough to
    end before it has got a share of the heap. */
 static void policy_advance(tdo_heap_t *heap, size_t bytes) {
-  double room = fmax(ROOM_LEAST, ROOM_SHARE * (double)heap->trace.condemned);
+  double all = (double)heap->trace.condemned + (double)heap->trace.owed;
+  double room = fmax(ROOM_LEAST, ROOM_SHARE * all);
   size_t work;
 
-  heap->debt += (double)bytes * (double)heap->trace.condemned / room;
+  heap->debt += (double)bytes * all / room;
   if (heap->debt < (double)WORK_LEAST)
     return;
   work = (size_t)heap->debt;
@@ -214,8 +220,39 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
   return worked;
 }
 
+/* The default chain's nursery grows while collecting takes more than its
+   share of the time, since most of a minor collection's cost (roots, written
+   pages) does not grow with it; up to a share of the heap. It shrinks again,
+   for the caches' sake, when collecting costs next to nothing. A chain that
+   the client made keeps the capacities that the client gave. */
+static void policy_adapt(tdo_heap_t *heap) {
+  uint64_t now = tdo_clock_ns();
+  uint64_t paused = heap->stats.paused_ns + (now - heap->session_ns);
+  double share = (double)(paused - heap->adapt_paused) /
+                 (double)(now - heap->adapt_since + 1);
+  tdo_gen_t *gens;
+  double most;
+
+  heap->adapt_paused = paused;
+  heap->adapt_since = now;
+  if (heap->default_chain == NULL || heap->trace.full || heap->stress != 0)
+    return;
+  gens = heap->default_chain->gens;
+  most = fmin(NURSERY_MOST, NURSERY_SHARE * policy_heap_size(heap));
+  most = fmin(most, (double)heap->space.commit_limit / 16);
+  if (share > ADAPT_GROW)
+    gens[0].capacity = fmin(2 * gens[0].capacity, most);
+  else if (share < ADAPT_SHRINK)
+    gens[0].capacity /= 2;
+  gens[0].capacity = fmax(gens[0].capacity, TDO_DEFAULT_NURSERY * 1024.0);
+  gens[1].capacity =
+      fmax(2 * gens[0].capacity, TDO_DEFAULT_MIDDLE * 1024.0);
+}
+
 void tdo_policy_collected(tdo_heap_t *heap) {
   double hold = 0;
+
+  policy_adapt(heap);
 
   if (heap->trace.full) {
     heap->survivors = policy_heap_size(heap);

@@ -129,6 +129,7 @@ void tdo_remember_scan(mps_arena_t heap) {
       tdo_gcseg_set_grey(seg); /* its time is later */
       p = end;
     } else if (late) {
+      heap->trace.owed += tdo_seg_size(&seg->seg);
       seg->owed = true; /* behind the read barrier, in a later slice */
       tdo_gcseg_set_grey(seg);
       p = end;

@@ -205,7 +205,8 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   trace->move_all = heap->explicit_collect;
   trace->finalized = trace->moves = false;
   trace->bits = 0;
-  trace->condemned = trace->survived = trace->left = trace->scanned = 0;
+  trace->condemned = trace->survived = trace->left = 0;
+  trace->scanned = trace->owed = 0;
   trace->started = tdo_clock_ns();
   trace->why = why;
   trace_trap(heap);

@@ -33,6 +33,7 @@ typedef struct tdo_trace {
   size_t survived;   /* bytes preserved so far */
   size_t left;       /* bytes in generations not condemned */
   size_t scanned;    /* bytes scanned so far */
+  size_t owed;       /* bytes of segments whose scan the flip put off */
   uint64_t started;  /* ns */
   const char *why;
 } tdo_trace_t;
