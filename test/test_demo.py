@@ -63,7 +63,7 @@ class Demo(unittest.TestCase):
     def test_text_and_picture(self):
         done = self.run_demo()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"(?m)^chdir +8 +1 +1/8 +1 +1/8$")
+        self.assertRegex(done.stdout, r"(?m)^chdir +8 +1 +1/8.00 +1 +1/8.00$")
         self.assertRegex(done.stdout,
                          r"(?m)^pass  leaf, deferred: \d+ mprotect")
         self.assertEqual((self.room / "out/tables.txt").read_text(),

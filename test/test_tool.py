@@ -139,8 +139,10 @@ class Parts(unittest.TestCase):
 
     def test_ratio(self):
         self.assertEqual(tally.ratio(3110, 527014), "1/169")
-        self.assertEqual(tally.ratio(2, 3), "1/1.5")
-        self.assertEqual(tally.ratio(3, 2), "1.5x")
+        self.assertEqual(tally.ratio(2, 3), "1/1.50")
+        self.assertEqual(tally.ratio(2010, 2000), "1.00x")
+        self.assertEqual(tally.ratio(3, 2), "1.50x")
+        self.assertEqual(tally.ratio(3, 200), "1/66.7")
         self.assertEqual(tally.ratio(5, 5), "1")
         self.assertEqual(tally.ratio(0, 5), "-")
         self.assertEqual(tally.ratio(5, 0), "-")

@@ -22,6 +22,13 @@ def tally(profile):
     return "\n".join(lines)
 
 
+def factor(number):
+    """A factor of at least 1, to three figures."""
+    if number >= 100:
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if number >= 10 else f"{number:.2f}"
+
+
 def ratio(number, base):
     """NUMBER compared with BASE, short: 1/170, or 1.25x."""
     if number == base:
@@ -29,9 +36,8 @@ def ratio(number, base):
     if number == 0 or base == 0:
         return "-"
     if number < base:
-        inverse = base / number
-        return f"1/{inverse:,.0f}" if inverse >= 10 else f"1/{inverse:.2g}"
-    return f"{number / base:.3g}x"
+        return f"1/{factor(base / number)}"
+    return f"{factor(number / base)}x"
 
 
 def calls(profiles):
