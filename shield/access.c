@@ -17,21 +17,22 @@ static tdo_lanes_t access_load(const uint8_t *table, size_t page) {
 size_t tdo_shield_edges(const tdo_shield_t *sh, size_t first, size_t limit) {
   size_t edges = 0, page = first;
   for (; page + TDO_LANES <= limit; page += TDO_LANES) {
-    tdo_lanes_t change =
-        access_load(sh->actual, page) ^ access_load(sh->actual, page - 1);
+    tdo_lanes_t change = tdo_shield_given(access_load(sh->actual, page)) ^
+                         tdo_shield_given(access_load(sh->actual, page - 1));
     if (change != 0) {
       edges += (size_t)__builtin_popcountll(tdo_lanes_nonzero(change));
     }
   }
   for (; page < limit; ++page) {
-    edges += sh->actual[page] != sh->actual[page - 1];
+    edges += tdo_shield_given(sh->actual[page]) !=
+             tdo_shield_given(sh->actual[page - 1]);
   }
   return edges;
 }
 
 /* How many pages in [FIRST, LIMIT) do not have ACCESS. */
 static size_t access_others(const tdo_shield_t *sh, size_t first, size_t limit,
-                            tdo_access_t access) {
+                            unsigned access) {
   size_t others = 0, page = first;
   for (; page + TDO_LANES <= limit; page += TDO_LANES) {
     tdo_lanes_t change = access_load(sh->actual, page) ^ tdo_lanes_all(access);
@@ -51,7 +52,7 @@ size_t tdo_shield_count_mappings(const tdo_shield_t *sh) {
 }
 
 size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
-                              tdo_access_t access) {
+                              unsigned access) {
   size_t changed = access_others(sh, first, limit, access);
   size_t low = tdo_max(first, 1), high = tdo_min(limit + 1, sh->pages);
   size_t edges;
@@ -63,10 +64,12 @@ size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
   sh->used_low = tdo_min(sh->used_low, first);
   sh->used_high = tdo_max(sh->used_high, limit);
   if (first > 0) {
-    sh->stats.mappings += sh->actual[first - 1] != access;
+    sh->stats.mappings +=
+        tdo_shield_given(sh->actual[first - 1]) != tdo_shield_given(access);
   }
   if (limit < sh->pages) {
-    sh->stats.mappings += sh->actual[limit] != access;
+    sh->stats.mappings +=
+        tdo_shield_given(sh->actual[limit]) != tdo_shield_given(access);
   }
   sh->stats.mappings -= edges;
   sh->stats.mappings_most =
@@ -74,8 +77,7 @@ size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
   return changed;
 }
 
-/* One call to the platform; false if refused. */
-static bool access_call(tdo_shield_t *sh, size_t first, size_t limit,
+bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
                         tdo_access_t access) {
   size_t n = limit - first;
   unsigned bucket = (unsigned)(63 - __builtin_clzll(n));
@@ -87,6 +89,18 @@ static bool access_call(tdo_shield_t *sh, size_t first, size_t limit,
   if (sh->vm->protect(sh->vm, base, n << sh->page_shift, access) !=
       MPS_RES_OK) {
     ++sh->stats.calls_refused;
+    return false;
+  }
+  return true;
+}
+
+/* Set and note the access of a range; false if refused. */
+static bool access_call(tdo_shield_t *sh, size_t first, size_t limit,
+                        tdo_access_t access) {
+  if (sh->track != NULL) {
+    return tdo_shield_track_access(sh, first, limit, access);
+  }
+  if (!tdo_shield_protect(sh, first, limit, access)) {
     return false;
   }
   sh->stats.pages_changed += tdo_shield_note_access(sh, first, limit, access);
@@ -139,10 +153,12 @@ static void access_extend(const tdo_shield_t *sh, size_t *first_io,
   for (size_t i = 0; i < (runs == 0 ? 1 : runs); ++i) {
     size_t in = runs == 0 ? first : first - 1;
     size_t out = runs == 0 ? limit - 1 : limit;
-    while (first > sh->used_low && sh->actual[first - 1] == sh->actual[in]) {
+    while (first > sh->used_low && tdo_shield_given(sh->actual[first - 1]) ==
+                                       tdo_shield_given(sh->actual[in])) {
       --first;
     }
-    while (limit < sh->used_high && sh->actual[limit] == sh->actual[out]) {
+    while (limit < sh->used_high && tdo_shield_given(sh->actual[limit]) ==
+                                        tdo_shield_given(sh->actual[out])) {
       ++limit;
     }
   }

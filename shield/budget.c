@@ -51,7 +51,7 @@ static void budget_open_piece(tdo_shield_t *sh, size_t piece) {
   while (page < end) {
     size_t first = end, limit = page;
     for (; page < end && budget_openable(sh, page); ++page) {
-      if (sh->actual[page] != TDO_ACCESS_WRITE) {
+      if (tdo_shield_given(sh->actual[page]) != TDO_ACCESS_WRITE) {
         first = tdo_min(first, page);
         limit = page + 1;
       }

@@ -26,6 +26,16 @@ static size_t flush_same(const tdo_shield_t *sh, size_t page, size_t bound,
   return bound;
 }
 
+/* 1 in the lanes of pages that must not be armed again though they are armed:
+   what was written since would be forgotten (.unseen); nor where that has no
+   use, because the region is closed. */
+static tdo_lanes_t flush_delicate(const tdo_shield_t *sh, size_t group) {
+  tdo_lanes_t actual = tdo_lanes_load(sh->actual, group);
+  tdo_lanes_t closed = actual & ~(actual >> 1 | actual >> 2);
+  tdo_lanes_t armed = sh->harvested ? 0 : actual >> 2;
+  return (closed | armed) & tdo_lanes_all(1);
+}
+
 /* May a call for ACCESS include [FIRST, LIMIT), none of which differs? */
 static bool flush_passable(const tdo_shield_t *sh, size_t first, size_t limit,
                            tdo_access_t access) {
@@ -36,6 +46,9 @@ static bool flush_passable(const tdo_shield_t *sh, size_t first, size_t limit,
     tdo_lanes_t state = tdo_lanes_load(sh->state, group);
     tdo_lanes_t spare = ~(state >> 2) & state >> 4;
     wrong = (wrong | wrong >> 1) & tdo_lanes_all(1);
+    if (sh->track != NULL && access == TDO_ACCESS_READ) {
+      wrong |= flush_delicate(sh, group);
+    }
     if (bridge) {
       wrong &= ~spare;
     }

@@ -13,6 +13,14 @@
 #define TDO_PAGE_HIT       8u  /* its write bar was hit since adoption */
 #define TDO_PAGE_COMMITTED 16u /* has memory: a run may bridge it */
 
+/* What a page's byte in `actual` may be besides a tdo_access_t: armed, with
+   full access. Bits 0 and 1 are those of TDO_ACCESS_READ, because the page
+   wants no more than that. */
+#define TDO_ACCESS_ARMED 5u
+
+/* Pages of a region (dirty mode). */
+#define TDO_SHIELD_REGION ((size_t)1024)
+
 #define TDO_SHIELD_SIG ((tdo_sig_t)0x5141E1D0)
 
 /* Free pages that one call may bridge, or open ahead, at most: a page costs
@@ -21,6 +29,11 @@
 /* Pages that already are as the run wants them are passed over for nothing
    in the kernel; looking at so many of them costs as much as a call. */
 #define TDO_SHIELD_PASS ((size_t)4096)
+
+/* The access that the system gives, for a byte or eight of `actual`. */
+static inline tdo_lanes_t tdo_shield_given(tdo_lanes_t actual) {
+  return (actual | (actual >> 1 & tdo_lanes_all(2))) & tdo_lanes_all(3);
+}
 
 /* True in the modes that bridge, open ahead and defer. */
 static inline bool tdo_shield_defers(const tdo_shield_t *sh) {
@@ -99,10 +112,10 @@ void tdo_shield_settle_all(tdo_shield_t *sh);
 
 /* access.c */
 
-/* Note that the access of [FIRST, LIMIT) now is ACCESS; keeps .count. Returns
+/* Note that `actual` of [FIRST, LIMIT) now is ACCESS; keeps .count. Returns
    the number of pages that changed. */
 size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
-                              tdo_access_t access);
+                              unsigned access);
 /* Give [FIRST, LIMIT), whose adopted pages want ACCESS, that access, or more
    if the system refuses. The pages differ no longer. */
 void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
@@ -114,6 +127,24 @@ void tdo_shield_give_up(tdo_shield_t *sh, size_t first, size_t limit);
 size_t tdo_shield_edges(const tdo_shield_t *sh, size_t first, size_t limit);
 /* Number of maximal runs of equal actual access, counted afresh. */
 size_t tdo_shield_count_mappings(const tdo_shield_t *sh);
+
+/* One call to the platform, counted; false if refused. Notes nothing. */
+bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
+                        tdo_access_t access);
+
+/* dirty.c */
+
+/* As a protection call and its note, by tracker where that serves. */
+bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
+                             tdo_access_t access);
+/* Free pages are about to be used: no write to them is to be noted. */
+void tdo_shield_track_adopt(tdo_shield_t *sh, size_t first, size_t limit);
+/* [FIRST, LIMIT) was mapped anew. */
+void tdo_shield_track_renew(tdo_shield_t *sh, size_t first, size_t limit);
+/* Close the tracker, if there is one. */
+void tdo_shield_detach(tdo_shield_t *sh);
+/* PAGE was hit; if its region is closed, open it. */
+void tdo_shield_track_hit(tdo_shield_t *sh, size_t page);
 
 /* budget.c */
 

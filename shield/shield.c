@@ -47,6 +47,7 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
 void tdo_shield_finish(tdo_shield_t *sh) {
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
   sh->sig = TDO_SIG_DEAD;
+  tdo_shield_detach(sh);
   sh->vm->release(sh->vm, sh->tables, sh->tables_size);
 }
 
@@ -54,15 +55,17 @@ static bool shield_check_page(const tdo_shield_t *sh, size_t page) {
   unsigned state = sh->state[page];
   unsigned actual = sh->actual[page];
   bool differs = tdo_bits_get(sh->differ, page);
-  if (actual != TDO_ACCESS_NONE && actual != TDO_ACCESS_READ &&
-      actual != TDO_ACCESS_WRITE) {
+  if (actual == TDO_ACCESS_ARMED
+          ? sh->track == NULL
+          : actual != TDO_ACCESS_NONE && actual != TDO_ACCESS_READ &&
+                actual != TDO_ACCESS_WRITE) {
     return false;
   }
   if ((state & TDO_PAGE_ADOPTED) == 0) {
     return (state & ~TDO_PAGE_COMMITTED) == 0 && sh->depth[page] == 0 &&
            !differs;
   }
-  if (differs != (tdo_shield_wanted(sh, page) != actual)) {
+  if (differs != (tdo_shield_wanted(sh, page) != (actual & 3u))) {
     return false; /* .differ */
   }
   return (state & TDO_PAGE_COMMITTED) != 0 && state < 32 &&
@@ -125,6 +128,7 @@ void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit) {
   if (first < limit) {
     memset(sh->state + first, 0, limit - first);
     (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_NONE);
+    tdo_shield_track_renew(sh, first, limit);
   }
 }
 
@@ -171,6 +175,9 @@ void tdo_shield_adopt(tdo_shield_t *sh, size_t first, size_t limit) {
   end = tdo_bits_last_set(sh->differ, start, limit);
   if (tdo_shield_defers(sh)) {
     shield_ahead(sh, &start, &end);
+  }
+  if (sh->track != NULL) {
+    tdo_shield_track_adopt(sh, start, end);
   }
   tdo_shield_set_access(sh, start, end, TDO_ACCESS_WRITE);
 }
@@ -228,6 +235,8 @@ void tdo_shield_lower(tdo_shield_t *sh, size_t first, size_t limit,
 
 void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
   bool queued = first < sh->differ_high && limit > sh->differ_low;
+  /* A page that is armed is open already. */
+  tdo_lanes_t stops = tdo_lanes_all(sh->track != NULL ? 2 : 3);
   tdo_lanes_t closed = 0, barred = 0;
   shield_check_range(sh, first, limit);
   if (first == limit) {
@@ -244,7 +253,7 @@ void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
     if ((shut | queued) != 0) {
       tdo_lanes_t state = tdo_lanes_load(sh->state, group);
       closed |= shut;
-      barred |= tdo_lanes_nonzero(shut) & (state | state >> 1);
+      barred |= tdo_lanes_nonzero(shut) * 3 & state & stops;
       (void)tdo_shield_update(sh, group);
     }
   }
@@ -315,7 +324,7 @@ size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
   TDO_CRITICAL(first < limit);
   if (sh->settings.mode == TDO_SHIELD_OFF) {
     granted = false;
-  } else if (tdo_shield_defers(sh)) {
+  } else if (tdo_shield_defers(sh) && sh->track == NULL) {
     n = shield_consider(sh, first, limit, &granted);
   }
   if (granted) {
@@ -329,8 +338,8 @@ size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
 
 void tdo_shield_trust(tdo_shield_t *sh, size_t first, size_t limit) {
   shield_check_range(sh, first, limit);
-  memset(sh->calm + first,
-         (int)tdo_min(sh->settings.defer_fresh, UINT8_MAX), limit - first);
+  memset(sh->calm + first, (int)tdo_min(sh->settings.defer_fresh, UINT8_MAX),
+         limit - first);
 }
 
 tdo_bar_t tdo_shield_bars(const tdo_shield_t *sh, size_t page) {
@@ -347,6 +356,9 @@ void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
   shield_check_range(sh, page, page + 1);
   sh->stats.hits_stale += bars == 0;
   sh->stats.hits_read += (bars & TDO_BAR_READ) != 0;
+  if (sh->track != NULL) {
+    tdo_shield_track_hit(sh, page);
+  }
   if ((bars & TDO_BAR_WRITE) != 0) {
     ++sh->stats.hits_write;
     sh->state[page] |= TDO_PAGE_HIT;
@@ -368,6 +380,7 @@ void tdo_shield_leave(tdo_shield_t *sh) {
     ++sh->stats.flushes_leave;
     tdo_shield_settle_all(sh);
   }
+  sh->harvested = false;
   if (sh->stopped) {
     sh->stopped = false;
     if (sh->hooks.go != NULL) {

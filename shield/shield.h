@@ -31,6 +31,16 @@
    mappings than the budget has gives up write bars where they cost most, and
    reports them. A page that lost its bars counts as hit by a write.
 
+   Dirty mode, once a tracker is attached: a write bar is an armed page of the
+   tracker (code/track.h) and splits no mapping. It stops nobody; writes are
+   found out by tdo_shield_harvest. Where pages were not written for long, a
+   whole *region* is closed by one protection call, so that a harvest need not
+   look at it, and opened by the first write into it.
+   .unseen   a page that is armed, or was when it was harvested last, and has
+             its write bar, was not written except as the next harvest tells;
+             whatever would make that untrue drops the bar and reports it
+             (`lost`).
+
    Threads: all calls are made with the arena's lock held. Since a page opened
    to the collector is open to every thread, the `stop` hook is called before
    the first call that opens a barred page in a session, and `go` at the end
@@ -44,6 +54,7 @@
 
 #include "code/base.h"
 #include "code/bits.h"
+#include "code/track.h"
 #include "code/vm.h"
 
 typedef enum tdo_shield_mode {
@@ -92,6 +103,12 @@ typedef struct tdo_shield_stats {
   size_t bars_lost;     /* pages whose bars were refused or given up */
   size_t bars_declined; /* write bars not granted: not earned, or budget */
   size_t mappings, mappings_most;
+  /* Dirty mode. */
+  size_t arms, arms_refused, arm_pages; /* calls to the tracker to arm */
+  size_t disarms;                       /* and to disarm */
+  size_t harvests, harvest_pages, harvest_written; /* written: pages found */
+  size_t unseen_dropped; /* bars dropped to keep .unseen */
+  size_t regions_closed, regions_opened;
 } tdo_shield_stats_t;
 
 typedef struct tdo_shield_hooks {
@@ -125,6 +142,14 @@ struct tdo_shield {
   size_t budget_mappings;
   size_t economize_at; /* number of mappings that make bars be given up */
   bool stopped;        /* `stop` called in this session */
+  /* Dirty mode. */
+  tdo_track_t *track;   /* null: none is attached, and write bars are made by
+                           protection */
+  const char *fallback; /* why dirty mode is not in force though asked for */
+  bool harvested;       /* in this session, since the threads stopped */
+  uint8_t *region;      /* a byte each: has armed pages, or is closed */
+  uint8_t *region_calm; /* harvests without a write */
+  size_t region_size;   /* of both tables */
   tdo_shield_stats_t stats;
 };
 
@@ -140,6 +165,27 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
 void tdo_shield_finish(tdo_shield_t *sh);
 /* True if every invariant holds (walks all pages below the highest used). */
 bool tdo_shield_check(const tdo_shield_t *sh);
+
+/* Make write bars by TRACK from now on (mode dirty, no pages adopted yet). It
+   stays the caller's, but is closed by this shield. MPS_RES_FAIL, or
+   MPS_RES_RESOURCE if there is no room for its tables: then deferred mode is
+   in force and the tracker closed. */
+mps_res_t tdo_shield_attach(tdo_shield_t *sh, tdo_track_t *track);
+/* Dirty mode is not to be had, because of WHY (static): deferred is in force
+   instead. */
+void tdo_shield_fall_back(tdo_shield_t *sh, const char *why);
+
+/* Find the pages with write bars that were written since the last harvest,
+   and VISIT them; their bars stay. Does nothing but in dirty mode. If the
+   threads are stopped, the answer holds until they go. A harvest that the
+   system refuses visits every page that may have been written, and falls
+   back. */
+typedef void (*tdo_shield_visit_t)(void *closure, size_t first, size_t limit);
+void tdo_shield_harvest(tdo_shield_t *sh, tdo_shield_visit_t visit,
+                        void *closure);
+/* In the child of a fork, before any other call: everything tracked counts as
+   written (`lost`), and tracking starts afresh or falls back. */
+void tdo_shield_after_fork(tdo_shield_t *sh);
 
 /* The arena tells what it did to free pages: made them readable and writable;
    took their memory and access away. */
@@ -164,7 +210,8 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);
 
 /* The collector scanned these adopted pages and nobody wrote them since the
    scan; may they be write-barred? Grants (raising the bar) or declines, by
-   mode, deferral and budget; in naive and ranged mode always grants. Handles
+   mode, deferral and budget; in naive, ranged and (with a tracker) dirty mode
+   always grants. Handles
    a leading run with one answer and returns its length (at least 1, in
    pages); *BARRED_O tells the answer. Counts one calm scan for each page of
    the run. Pages already write-barred: granted. */
