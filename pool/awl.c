@@ -5,13 +5,17 @@
    A segment holds objects of one rank. Those of weak rank are scanned last,
    by trace/. What a scan method writes to a dependent object is not scanned
    on the way, so that the segment of a dependent is *unsteady*: always
-   dirty. */
+   dirty.
+
+   The third class, for tables of pairs (section 11, item 2), has blocks of
+   ephemeron rank, too: see trace/ephemeron.h for their scans. */
 #include "code/args.h"
 #include "code/check.h"
 #include "mpscawl.h"
 #include "pool/nonmoving.h"
 
-#define AWL_RANKS ((1u << TDO_RANK_EXACT) | (1u << TDO_RANK_WEAK))
+#define AWL_RANKS  ((1u << TDO_RANK_EXACT) | (1u << TDO_RANK_WEAK))
+#define AEPH_RANKS (AWL_RANKS | (1u << TDO_RANK_EPHEMERON))
 
 typedef struct awl_pool {
   tdo_nm_pool_t nm; /* first */
@@ -89,6 +93,21 @@ static mps_res_t awl_ap_init(tdo_ap_t *ap, mps_arg_s args[]) {
   return tdo_nm_ap_init(ap, args, AWL_RANKS);
 }
 
+static mps_res_t aeph_ap_init(tdo_ap_t *ap, mps_arg_s args[]) {
+  return tdo_nm_ap_init(ap, args, AEPH_RANKS);
+}
+
+/* All but the first scan of pairs is of every block that lives. */
+static mps_res_t aeph_scan(tdo_pool_t *pool, tdo_scan_t *scan,
+                           tdo_gcseg_t *gc) {
+  mps_res_t res = MPS_RES_OK;
+
+  if (gc->rank == TDO_RANK_EPHEMERON && scan->rank != TDO_RANK_EPHEMERON &&
+      gc->white)
+    res = tdo_nm_scan_all(tdo_nm_of(pool), scan, tdo_nm_seg_of(gc));
+  return res == MPS_RES_OK ? tdo_nm_scan(pool, scan, gc) : res;
+}
+
 #define AWL_METHODS                                                           \
   .sig = TDO_POOL_CLASS_SIG, .size = sizeof(awl_pool_t), .automatic = true,   \
   .scanned = true, .varargs = awl_varargs, .init = awl_init,                  \
@@ -113,10 +132,21 @@ static const tdo_pool_class_t awl0_class = {
     .scan = tdo_nm_scan,
 };
 
+static const tdo_pool_class_t aeph_class = {
+    AWL_METHODS,
+    .name = "AEPH",
+    .ap_init = aeph_ap_init,
+    .scan = aeph_scan,
+};
+
 mps_pool_class_t mps_class_awl(void) {
   return (mps_pool_class_t)&awl_class;
 }
 
 mps_pool_class_t mps_class_awl0(void) {
   return (mps_pool_class_t)&awl0_class;
+}
+
+mps_pool_class_t mps_class_aeph(void) {
+  return (mps_pool_class_t)&aeph_class;
 }

@@ -290,6 +290,9 @@ void tdo_nm_absorb(tdo_nm_seg_t *seg, char *to) {
       break; /* one block, whatever is in it */
   }
   seg->known = to;
+  /* Black ones are not scanned: what is known of their pages is wrong. */
+  if (seg->gc.white && !seg->gc.leaf)
+    seg->gc.unsteady = true;
 }
 
 void tdo_nm_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit) {
@@ -370,11 +373,23 @@ static size_t nm_used_bytes(const tdo_nm_seg_t *seg) {
                         : used * (size_t)(seg->top - seg->gc.seg.base);
 }
 
+/* A point whose buffer was full at the flip gets nothing more here. */
+static void nm_part(tdo_nm_seg_t *seg) {
+  tdo_ap_t *ap = seg->gc.ap;
+
+  if (ap != NULL && seg->known == ap->limit) {
+    ap->seg = NULL;
+    seg->gc.ap = NULL;
+    seg->known = NULL;
+  }
+}
+
 void tdo_nm_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   tdo_nm_pool_t *nm = tdo_nm_of(pool);
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
   size_t used;
 
+  nm_part(seg);
   nm_sweep(nm, seg);
   used = nm_used_bytes(seg);
   if (used == 0) {

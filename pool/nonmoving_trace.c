@@ -206,8 +206,9 @@ mps_res_t tdo_nm_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc) {
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
   size_t i;
 
-  if (!gc->white) /* one with weak references, not condemned: all is grey */
-    return tdo_nm_scan_all(nm, scan, seg);
+  if (!gc->white) /* all that is weak is grey; the rest was remembered */
+    return gc->rank > TDO_RANK_EXACT ? tdo_nm_scan_all(nm, scan, seg)
+                                     : MPS_RES_OK;
   while (nm_next_grey(&i, seg)) {
     mps_res_t res =
         nm_scan_objects(nm, scan, tdo_nm_addr(seg, i),

@@ -12,7 +12,17 @@
 #include "testudo.h"
 
 /* The header word: number of words (the header counts) and a kind. */
-enum { NODE = 1, LEAF, WEAK_ARRAY, FORWARD, PAD, KINDS };
+enum {
+  NODE = 1,
+  LEAF,
+  WEAK_ARRAY,
+  PAIRS,     /* word 0 is strong; then keys and values in turn */
+  OR_PAIRS,  /* the same */
+  AND_PAIRS, /* the same */
+  FORWARD,
+  PAD,
+  KINDS
+};
 
 typedef struct node {
   mps_word_t head;
@@ -61,6 +71,32 @@ static inline mps_res_t node_scan(mps_ss_t ss, node_t *p) {
   return MPS_RES_OK;
 }
 
+/* Fix a table of pairs. */
+static inline mps_res_t pairs_scan(mps_ss_t ss, node_t *p) {
+  mps_res_t res = MPS_RES_OK;
+
+  MPS_SCAN_BEGIN(ss) {
+    mps_addr_t first = p->word[0];
+    res = MPS_FIX12(ss, &first);
+    p->word[0] = first;
+  }
+  MPS_SCAN_END(ss);
+  for (size_t i = 1; i + 1 < node_slots(p) && res == MPS_RES_OK; i += 2) {
+    mps_addr_t key = p->word[i], value = p->word[i + 1];
+    res = node_kind(p) == PAIRS ? mps_fix_weak_pair(ss, p, &key, &value)
+          : node_kind(p) == OR_PAIRS
+              ? mps_fix_weak_or_pair(ss, p, &key, &value)
+              : mps_fix_weak_and_pair(ss, p, &key, &value);
+    p->word[i] = key;
+    p->word[i + 1] = value;
+  }
+  return res;
+}
+
+static inline bool node_is_pairs(const node_t *p) {
+  return node_kind(p) >= PAIRS && node_kind(p) <= AND_PAIRS;
+}
+
 static inline mps_res_t nodes_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
   node_t *p = base;
 
@@ -71,6 +107,8 @@ static inline mps_res_t nodes_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limi
       if (node_kind(p) == NODE || node_kind(p) == WEAK_ARRAY) {
         ++nodes_scanned;
         MPS_FIX_CALL(ss, res = node_scan(ss, p));
+      } else if (node_is_pairs(p)) {
+        MPS_FIX_CALL(ss, res = pairs_scan(ss, p));
       }
       if (res != MPS_RES_OK)
         return res;

@@ -97,8 +97,8 @@ END_TEST
 /* Tables with weak keys: a keys block and a values block, dependents of each
    other. */
 START_TEST(weak_key_tables) {
-  enum { PAIRS = 40, TABLES = TABLE / 2, ROUNDS = 30 };
-  static node_t *keep[TABLES][PAIRS];
+  enum { ROOM = 40, TABLES = TABLE / 2, ROUNDS = 30 };
+  static node_t *keep[TABLES][ROOM];
   mps_root_t keep_root;
 
   random_start();
@@ -106,21 +106,21 @@ START_TEST(weak_key_tables) {
   memset(keep, 0, sizeof keep);
   ck_assert_int_eq(mps_root_create_table(&keep_root, arena, mps_rank_exact(),
                                          0, (mps_addr_t *)keep,
-                                         TABLES * PAIRS),
+                                         TABLES * ROOM),
                    MPS_RES_OK);
   for (size_t round = 0; round < ROUNDS; ++round) {
     mps_arena_release(arena);
     for (size_t t = 0; t < TABLES; ++t) {
       if (table[t] == NULL || random_below(8) == 0) {
-        node_t *values = make(strong, WEAK_ARRAY, PAIRS + 1);
+        node_t *values = make(strong, WEAK_ARRAY, ROOM + 1);
         table[t] = values;
-        node_t *keys = make(weak, WEAK_ARRAY, PAIRS + 1);
+        node_t *keys = make(weak, WEAK_ARRAY, ROOM + 1);
         values = table[t];
         values->word[0] = keys;
         keys->word[0] = values;
         memset(keep[t], 0, sizeof keep[t]);
       }
-      for (size_t i = 0; i < PAIRS; ++i) {
+      for (size_t i = 0; i < ROOM; ++i) {
         if (random_below(2) != 0)
           continue;
         node_t *key = make(random_below(2) ? moving_ap : strong, NODE, 1);
@@ -141,7 +141,7 @@ START_TEST(weak_key_tables) {
     for (size_t t = 0; t < TABLES; ++t) {
       node_t *values = table[t], *keys = values->word[0];
       REQUIRE(node_kind(keys) == WEAK_ARRAY && keys->word[0] == values);
-      for (size_t i = 0; i < PAIRS; ++i) {
+      for (size_t i = 0; i < ROOM; ++i) {
         REQUIRE(keep[t][i] == NULL || keys->word[i + 1] == keep[t][i]);
         REQUIRE(keep[t][i] == NULL || values->word[i + 1] != NULL);
         REQUIRE((keys->word[i + 1] == NULL) == (values->word[i + 1] == NULL));

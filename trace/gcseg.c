@@ -123,8 +123,10 @@ void tdo_gcseg_set_grey(tdo_gcseg_t *seg) {
   size_t p, q;
 
   TDO_CRITICAL(!seg->leaf);
-  if (!seg->grey) {
+  /* A segment of pairs that is settling must be scanned once more. */
+  if (!seg->grey || seg->rank == TDO_RANK_EPHEMERON) {
     seg->grey = true;
+    tdo_ring_remove(&seg->grey_ring);
     tdo_ring_append(&heap->trace.grey[seg->rank], &seg->grey_ring);
   }
   if (!seg->barred && heap->shielded) {

@@ -276,7 +276,7 @@ static void heap_init_fields(tdo_heap_t *heap,
   tdo_ring_init(&heap->chains);
   tdo_ring_init(&heap->roots);
   tdo_ring_init(&heap->threads);
-  tdo_trace_init(&heap->trace);
+  tdo_trace_init(&heap->trace, heap);
   tdo_ld_history_init(&heap->ld);
   tdo_messages_init(&heap->messages);
   tdo_finals_init(&heap->finals);

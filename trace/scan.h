@@ -9,7 +9,8 @@
 enum {
   TDO_RANK_AMBIG = 0,
   TDO_RANK_EXACT = 1,
-  TDO_RANK_FINAL = 2, /* registrations for finalization; not for clients */
+  TDO_RANK_FINAL = 2, /* of scans: registrations for finalization */
+  TDO_RANK_EPHEMERON = 2, /* of segments: tables of pairs (ephemeron.h) */
   TDO_RANK_WEAK = 3,
   TDO_RANKS = 4
 };

@@ -7,10 +7,11 @@
 
 #define CLOCK_BYTES 65536 /* scanned between looks at the clock */
 
-void tdo_trace_init(tdo_trace_t *trace) {
+void tdo_trace_init(tdo_trace_t *trace, mps_arena_t heap) {
   memset(trace, 0, sizeof *trace);
   for (int i = 0; i < TDO_RANKS; ++i)
     tdo_ring_init(&trace->grey[i]);
+  tdo_ephemerons_init(&trace->ephemerons, heap);
 }
 
 /* Run BODY for every generation of the arena. */
@@ -245,7 +246,16 @@ mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
     scan->ss._seen |= seg->gen->bit;
     return MPS_RES_OK;
   }
+  if (TDO_UNLIKELY(heap->trace.ephemerons.count != 0))
+    return tdo_ephemerons_fix(scan, seg, ref_io);
   return seg->pool->klass->fix(seg->pool, scan, seg, ref_io);
+}
+
+bool tdo_trace_alive(mps_arena_t heap, mps_addr_t *ref_io) {
+  tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, *ref_io);
+
+  return seg == NULL || !seg->white ||
+         seg->pool->klass->alive(seg->pool, seg, ref_io);
 }
 
 /* Make grey SEG black by scanning it at RANK. */
@@ -280,18 +290,40 @@ void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
   tdo_heap_note_work(heap);
   /* Weak references scanned before their time keep what they refer to. */
   trace_scan_seg(heap, seg,
-                 seg->rank == TDO_RANK_WEAK ? TDO_RANK_EXACT : seg->rank);
+                 seg->rank > TDO_RANK_EXACT ? TDO_RANK_EXACT : seg->rank);
   trace_pause_pools(heap);
 }
 
 /* The next grey segment of the ranks that are due; null if none. */
 static tdo_gcseg_t *trace_next_grey(mps_arena_t heap) {
-  for (int rank = TDO_RANK_AMBIG; rank < TDO_RANK_WEAK; ++rank) {
+  for (int rank = TDO_RANK_AMBIG; rank <= TDO_RANK_EXACT; ++rank) {
     tdo_ring_t *ring = &heap->trace.grey[rank];
     if (!tdo_ring_empty(ring))
       return TDO_RING_ENTRY(tdo_gcseg_t, grey_ring, ring->next);
   }
   return NULL;
+}
+
+void tdo_trace_scan_first(mps_arena_t heap, tdo_gcseg_t *seg) {
+  tdo_scan_t scan;
+  mps_res_t res;
+
+  tdo_scan_init(&scan, heap, TDO_RANK_EPHEMERON);
+  tdo_gcseg_expose(seg, seg->seg.base, seg->seg.limit);
+  res = seg->pool->klass->scan(seg->pool, &scan, seg);
+  TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
+  heap->trace.scanned += scan.bytes;
+  tdo_gcseg_note(seg, seg->seg.base, seg->seg.limit, scan.ss._seen);
+  tdo_gcseg_cover(seg, seg->seg.base, seg->seg.limit);
+}
+
+void tdo_trace_scan_last(mps_arena_t heap, tdo_gcseg_t *seg) {
+  trace_scan_seg(heap, seg, TDO_RANK_WEAK);
+}
+
+/* Is all done that can be before finalization, and before weak references? */
+static bool trace_drained(mps_arena_t heap) {
+  return trace_next_grey(heap) == NULL && tdo_ephemerons_idle(heap);
 }
 
 /* Scan grey segments; false if the budget ran out first. */
@@ -300,17 +332,20 @@ static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
   size_t look = trace->scanned + CLOCK_BYTES;
   tdo_gcseg_t *seg;
 
-  while ((seg = trace_next_grey(heap)) != NULL) {
-    trace_scan_seg(heap, seg, seg->rank);
+  for (;;) {
+    seg = trace_next_grey(heap);
+    if (seg != NULL)
+      trace_scan_seg(heap, seg, seg->rank);
+    else if (!tdo_ephemerons_step(heap))
+      return true;
     if (trace->scanned >= limit)
-      return trace_next_grey(heap) == NULL;
+      return trace_drained(heap);
     if (deadline != 0 && trace->scanned >= look) {
       if (tdo_clock_ns() >= deadline)
-        return trace_next_grey(heap) == NULL;
+        return trace_drained(heap);
       look = trace->scanned + CLOCK_BYTES;
     }
   }
-  return true;
 }
 
 /* Nothing but weak references is left: splat those to the dead. */
@@ -322,6 +357,7 @@ static void trace_weak(mps_arena_t heap) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, grey_ring, ring->next);
     trace_scan_seg(heap, seg, TDO_RANK_WEAK);
   }
+  tdo_ephemerons_settle(heap);
 }
 
 #define RECLAIM_CLOCK 32 /* segments reclaimed between looks at the clock */
@@ -387,8 +423,10 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
       continue;
     }
     trace_weak(heap);
-    if (trace_next_grey(heap) == NULL)
+    if (trace_drained(heap)) {
+      tdo_ephemerons_reset(&trace->ephemerons, heap);
       trace->state = TDO_TRACE_RECLAIM;
+    }
   }
   trace_pause_pools(heap);
   if (!trace_reclaim(heap, deadline))

@@ -10,6 +10,7 @@
 #ifndef TDO_TRACE_TRACE_H
 #define TDO_TRACE_TRACE_H
 
+#include "trace/ephemeron.h"
 #include "trace/scan.h"
 
 typedef enum tdo_trace_state {
@@ -29,6 +30,7 @@ typedef struct tdo_trace {
   bool finalized;    /* the finalization pass is over */
   unsigned bits;     /* of the condemned generations */
   tdo_ring_t grey[TDO_RANKS];
+  tdo_ephemerons_t ephemerons;
   size_t condemned;  /* bytes of white segments at the start */
   size_t survived;   /* bytes preserved so far */
   size_t left;       /* bytes in generations not condemned */
@@ -38,7 +40,7 @@ typedef struct tdo_trace {
   const char *why;
 } tdo_trace_t;
 
-void tdo_trace_init(tdo_trace_t *trace);
+void tdo_trace_init(tdo_trace_t *trace, mps_arena_t heap);
 
 /* Start a collection of every generation (CHAIN null) or of generations
    0..LAST of CHAIN. False if nothing could be condemned. On return the flip
@@ -67,5 +69,12 @@ void tdo_remember_scan(mps_arena_t heap);
 void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg);
 /* The fix method of a trace. */
 mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io);
+/* Is *REF_IO anything but a reference to a white object that is not known to
+   survive? If the object moved, *REF_IO follows. */
+bool tdo_trace_alive(mps_arena_t heap, mps_addr_t *ref_io);
+/* Scan a segment of pairs for the first time; it stays grey. Scan it for the
+   last: it is black. */
+void tdo_trace_scan_first(mps_arena_t heap, tdo_gcseg_t *seg);
+void tdo_trace_scan_last(mps_arena_t heap, tdo_gcseg_t *seg);
 
 #endif /* TDO_TRACE_TRACE_H */
