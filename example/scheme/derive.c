@@ -333,8 +333,10 @@ static val quasi(val t, int depth, struct scope *sc) {
     return quasi_pair(t, depth, sc);
   if (is_vector(t)) {
     val list = NIL;
-    for (size_t i = VEC_LEN(t); i > 0; i--)
+    for (size_t i = VEC_LEN(t); i > 0; i--) {
+      PIN(t);
       list = cons(VEC_REF(t, i - 1), list);
+    }
     val q = quasi(list, depth, sc);
     return stands_for(q, list, sc) ? quote(t) : LIST(2, G("list->vector"), q);
   }

@@ -152,8 +152,11 @@ void scope_check_new(struct scope *sc, val id, val form) {
 
 static val strip_vector(val v) {
   val new = make_vector(VEC_LEN(v), FALSE);
-  for (size_t i = 0; i < VEC_LEN(v); i++)
+  for (size_t i = 0; i < VEC_LEN(v); i++) {
+    PIN(v);
+    PIN(new);
     VEC_REF(new, i) = syntax_strip(VEC_REF(v, i));
+  }
   return new;
 }
 

@@ -68,8 +68,10 @@ static int pair_count(val l) {
 
 static val vector_list(val v) {
   val list = NIL;
-  for (size_t i = VEC_LEN(v); i > 0; i--)
+  for (size_t i = VEC_LEN(v); i > 0; i--) {
+    PIN(v);
     list = cons(VEC_REF(v, i - 1), list);
+  }
   return list;
 }
 

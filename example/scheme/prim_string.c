@@ -131,8 +131,10 @@ static val p_string_to_list(int argc, val *argv) {
   val s = arg_string(argv, 0), list = NIL;
   size_t start, end;
   arg_range(argc, argv, 1, STRING_LEN(s), &start, &end);
-  for (size_t i = end; i > start; i--)
+  for (size_t i = end; i > start; i--) {
+    PIN(s);
     list = cons(CHAR(string_get(s, i - 1)), list);
+  }
   return list;
 }
 

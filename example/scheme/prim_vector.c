@@ -52,8 +52,10 @@ static val p_vector_to_list(int argc, val *argv) {
   val v = arg_vector(argv, 0), list = NIL;
   size_t start, end;
   arg_range(argc, argv, 1, VEC_LEN(v), &start, &end);
-  for (size_t i = end; i > start; i--)
+  for (size_t i = end; i > start; i--) {
+    PIN(v);
     list = cons(VEC_REF(v, i - 1), list);
+  }
   return list;
 }
 

@@ -122,6 +122,12 @@ static inline val make_flonum(double d) {
   return (val)p;
 }
 
+/* A compiler may keep an address derived from a reference instead of the
+   reference itself: the difference of two, or the end of an array. Then
+   nothing pins the object. At the top of the body of a loop that allocates
+   and indexes v, PIN(v) makes it keep v. */
+#define PIN(v) __asm__ volatile("" : "+r"(v) : : "memory")
+
 /* An object of references, all slots set to fill. */
 val make_object(enum type type, size_t slots, val fill);
 /* A leaf of so many bytes after the header; contents undefined. */

@@ -302,6 +302,8 @@ static val p_to_alist(int argc, val *argv) {
   (void)argc;
   val t = arg_table(argv, 0), keys = KEYS(t), values = VALUES(t), list = NIL;
   for (size_t i = FIRST; i < obj_words(keys); i++) {
+    PIN(keys);
+    PIN(values);
     val k = SLOT(keys, i), v = SLOT(values, i);
     if (k != UNBOUND && k != TOMB)
       list = cons(cons(k, v), list);

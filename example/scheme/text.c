@@ -212,6 +212,8 @@ static void symbols_grow(void) {
   val old = vm.root[R_SYMTAB];
   val new = make_vector(VEC_LEN(old) * 4, NIL);
   for (size_t i = 0; i < VEC_LEN(old); i++) {
+    PIN(old);
+    PIN(new);
     for (val l = VEC_REF(old, i); l != NIL; l = CDR(l)) {
       uint64_t hash = (uint64_t)fix_int(SYM_HASH(CAR(l))) << 4;
       val head = cons(CAR(l), FALSE);
