@@ -77,9 +77,9 @@ def build(collector, names, output):
     return programs
 
 
-def build_plain(source, output, flags=()):
+def build_plain(source, output, flags=(), libraries=()):
     """Compile one program that uses no collector."""
     program = pathlib.Path(output) / pathlib.Path(source).stem
     program.parent.mkdir(parents=True, exist_ok=True)
-    run_compiler([*FLAGS, *flags, source, "-o", program, "-lm"])
+    run_compiler([*FLAGS, *flags, source, "-o", program, *libraries, "-lm"])
     return program

@@ -69,11 +69,11 @@ def measure(programs, set_name, fits, log):
     return found
 
 
-def bits(output):
+def bits(output, library):
     """Seconds of each pass over a bit table of n bits, for growing n."""
     program = builds.build_plain(
         builds.TOP / "test/growth_bits.c", output,
-        [builds.TOP / "code/bits.c"])
+        [f"-I{builds.TOP / 'include'}"], [library, "-pthread"])
     done = subprocess.run([program], capture_output=True, text=True,
                           check=True)
     return json.loads(done.stdout)

@@ -158,7 +158,7 @@ def measure(options):
         figures["yardsticks"] = found
     if not options.cases and not options.no_growth:
         grown = growth.measure(programs, options.set, fits, log)
-        passes = growth.bits(options.output)
+        passes = growth.bits(options.output, options.library)
         parts.append(growth.report(grown, passes))
         goals += growth.goals(grown, passes, OURS)
         figures |= {"growth": grown, "bits": passes,

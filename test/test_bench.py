@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Testudo: every benchmark workload finds its heap right in every mode of the
+shield, and over the Boehm collector; wrong options are refused.
+
+Usage: test_bench.py LIBRARY
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOP / "bench"))
+
+import builds  # noqa: E402
+import cases  # noqa: E402
+import growth  # noqa: E402
+import runs  # noqa: E402
+import tables  # noqa: E402
+
+LIBRARY = sys.argv[1]
+
+
+class Workloads(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        names = builds.workloads()
+        cls.ours = builds.build(
+            builds.interface("testudo", TOP / "include", LIBRARY), names,
+            cls.folder.name)
+        cls.base = builds.build(builds.boehm(), names, cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_each_has_a_tiny_size(self):
+        self.assertEqual(set(cases.TINY), set(builds.workloads()))
+        for case in cases.CASES:
+            self.assertIn(case.workload, cases.TINY)
+
+    def right(self, report, name, options):
+        self.assertEqual(report["workload"], name)
+        self.assertGreaterEqual(report["operations"], options["ops"])
+        self.assertGreater(report["batches"], 0)
+        self.assertGreater(report["peak"], 0)
+
+    def test_modes(self):
+        for mode in cases.MODES:
+            for name, options in cases.TINY.items():
+                with self.subTest(mode=mode, workload=name):
+                    # A small nursery, so that something is collected.
+                    report = runs.run(self.ours[name],
+                                      {**options, "nursery": 256},
+                                      {"TESTUDO_SHIELD": mode})
+                    self.right(report, name, options)
+
+    def test_kinds_of_blocks(self):
+        for kind in (1, 2):
+            options = {**cases.TINY["manual"], "kind": kind}
+            self.right(runs.run(self.ours["manual"], options), "manual",
+                       options)
+
+    def test_collections_happen(self):
+        for name in ("churn", "trees", "deep", "bigheap", "weak"):
+            options = {**cases.TINY[name], "nursery": 256}
+            report = runs.run(self.ours[name], options)
+            self.assertGreater(report["library"]["collections"], 1, name)
+
+    def test_base(self):
+        for name, options in cases.TINY.items():
+            with self.subTest(workload=name):
+                self.right(runs.run(self.base[name], options), name, options)
+
+    def refused(self, *arguments):
+        done = subprocess.run([self.ours["churn"], *arguments],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2, arguments)
+        self.assertIn("unknown option", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_unknown_options(self):
+        self.refused("--nonsense=1")
+        self.refused("--ops")
+        self.refused("--ops=many")
+        self.refused("--ops=1T")
+        self.refused("--ops=")
+        self.refused("churn")
+
+    def test_a_failure_is_told(self):
+        with self.assertRaises(builds.Failure):
+            runs.run(self.ours["churn"], {"nonsense": 1})
+
+
+class Command(unittest.TestCase):
+    def command(self, *arguments):
+        return subprocess.run([TOP / "bench/bench", *arguments],
+                              capture_output=True, text=True, check=False)
+
+    def test_unknown(self):
+        for arguments in (["nonsense"], ["--nonsense"], ["--shield=none"],
+                          ["--repeat=0"]):
+            done = self.command(*arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn("error", done.stderr)
+
+    def test_list(self):
+        done = self.command("--list")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("bigheap 1 GiB", done.stdout)
+
+    def test_one_case(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.command("fork", "--repeat=1", "--no-base",
+                                f"--output={folder}",
+                                f"--library={LIBRARY}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("fork and exec", done.stdout)
+            self.assertTrue(os.path.exists(f"{folder}/quick.json"))
+
+
+class Sums(unittest.TestCase):
+    def test_exponent(self):
+        points = [(x, 3 * x**1.5) for x in (1, 2, 4, 8)]
+        self.assertTrue(math.isclose(growth.exponent(points), 1.5))
+        self.assertIsNone(growth.exponent([(1, 1)]))
+
+    def test_ratio(self):
+        case = cases.case("churn", 0.5, 0.1)
+        series = runs.Series(case, ["a", "b"])
+        for ours, base, peak in ((1, 2, 5), (3, 4, 5), (8, 10, 5)):
+            for name, own in (("a", ours), ("b", base)):
+                series.reports[name].append(
+                    {"own": own, "peak": peak, "pause": {"own": 0.05}})
+        self.assertEqual(series.ratio("a", "b"), 0.75)
+        found = list(tables.goals([series], "a", "b"))
+        text, missed = tables.verdicts(found)
+        self.assertEqual(missed, 1)
+        self.assertEqual(text.count("FAIL"), 1)
+        self.assertEqual(text.count("pass"), 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
