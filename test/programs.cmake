@@ -46,6 +46,7 @@ testudo_python_test(test_counts $<TARGET_FILE:counts_client>)
 if(TARGET testudo_scheme)
   testudo_python_test(test_leaf $<TARGET_FILE:testudo_scheme>)
   set_tests_properties(test_leaf PROPERTIES LABELS long)
+  testudo_python_test(test_bench $<TARGET_FILE:testudo_static>)
 endif()
 
 # All sources compile as one unit, too.
