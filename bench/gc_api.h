@@ -26,7 +26,7 @@ enum { KIND_SLOTS = 1, KIND_LEAF = 3, KIND_MOVED = 5, KIND_PAD = 7 };
 #define OBJ_KIND(o)             ((o)->header & 7)
 #define OBJ_SLOTS(o)            (OBJ_SIZE(o) / sizeof(uintptr_t) - 1)
 #define FIXNUM(n)               ((obj_t *)((uintptr_t)(n) << 1 | 1))
-#define IS_FIXNUM(o)            ((uintptr_t)(o) & 1)
+#define IS_FIXNUM(o)            ((uintptr_t)(o)&1)
 #define FIXNUM_VALUE(o)         ((size_t)((uintptr_t)(o) >> 1))
 
 /* Reading and writing a slot: neither collector wants more. */
@@ -151,16 +151,15 @@ static inline obj_t *heap_slots(size_t slots) {
 static inline obj_t *heap_pair(obj_t *a, obj_t *b) {
   obj_t *o;
   HEAP_ALLOC(heap_ap, o, OBJ_BYTES(2),
-             (o->header = OBJ_HEADER(OBJ_BYTES(2), KIND_SLOTS),
-              o->slot[0] = a, o->slot[1] = b));
+             (o->header = OBJ_HEADER(OBJ_BYTES(2), KIND_SLOTS), o->slot[0] = a,
+              o->slot[1] = b));
   return o;
 }
 
 static inline obj_t *heap_leaf(size_t bytes) {
   obj_t *o;
   bytes = (bytes + 15) & ~(size_t)7;
-  HEAP_ALLOC(heap_ap_leaf, o, bytes,
-             o->header = OBJ_HEADER(bytes, KIND_LEAF));
+  HEAP_ALLOC(heap_ap_leaf, o, bytes, o->header = OBJ_HEADER(bytes, KIND_LEAF));
   return o;
 }
 

@@ -44,7 +44,9 @@ void heap_report(heap_report_t *report_o) {
   *report_o = (heap_report_t){(double)GC_get_gc_no(),
                               (double)GC_get_gc_no(),
                               (double)pause_sum * 1e-9,
-                              (double)pause_longest * 1e-9, -1, -1,
+                              (double)pause_longest * 1e-9,
+                              -1,
+                              -1,
                               GC_get_heap_size()};
 }
 
@@ -104,7 +106,8 @@ void heap_weak_put(obj_t *table, size_t i, obj_t *o) {
   if (*link != NULL)
     GC_unregister_disappearing_link(link);
   *link = o;
-  if (o != NULL && GC_general_register_disappearing_link(link, o) == GC_NO_MEMORY)
+  if (o != NULL &&
+      GC_general_register_disappearing_link(link, o) == GC_NO_MEMORY)
     heap_full();
 }
 

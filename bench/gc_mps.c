@@ -154,8 +154,9 @@ void heap_open(const heap_settings_t *settings, void *cold) {
 
 void heap_report(heap_report_t *report_o) {
   heap_idle();
-  *report_o = (heap_report_t){(double)mps_collections(arena), -1, -1, -1, -1,
-                              survived, mps_arena_committed(arena)};
+  *report_o =
+      (heap_report_t){(double)mps_collections(arena), -1, -1, -1, -1, survived,
+                      mps_arena_committed(arena)};
 #ifdef HAVE_TDO
   tdo_statistics_s s;
   tdo_statistics(arena, &s);
@@ -186,8 +187,7 @@ void heap_finalize(obj_t *o) {
 
 size_t heap_finalized(void) {
   mps_message_t message;
-  while (
-      mps_message_get(&message, arena, mps_message_type_finalization())) {
+  while (mps_message_get(&message, arena, mps_message_type_finalization())) {
     mps_addr_t ref;
     mps_message_finalization_ref(&ref, arena, message);
     mps_message_discard(arena, message);
@@ -240,7 +240,7 @@ obj_t **heap_roots(size_t n) {
   if (table == NULL)
     heap_full();
   heap_must(mps_root_create_table_masked(&root, arena, mps_rank_exact(), 0,
-                                    (mps_addr_t *)table, n, 1));
+                                         (mps_addr_t *)table, n, 1));
   return table;
 }
 

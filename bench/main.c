@@ -106,15 +106,15 @@ static void print_report(double peak) {
          seconds_of(usage.ru_utime), seconds_of(usage.ru_stime),
          usage.ru_minflt, usage.ru_majflt, peak);
   print_pauses();
-  printf("\"library\": {\"collections\": %.0f, \"full\": %.0f, \"seconds\": %g, "
-         "\"longest\": %g, \"calls\": %.0f, \"survived\": %.0f, "
-         "\"memory\": %zu, \"work_collections\": %.0f, \"work_full\": %.0f, "
-         "\"work_seconds\": %g}, \"figures\": {",
-         report.collections, report.full, report.seconds, report.longest_pause,
-         report.calls, report.survived, report.memory,
-         report.collections - built_report.collections,
-         report.full - built_report.full,
-         report.seconds - built_report.seconds);
+  printf(
+      "\"library\": {\"collections\": %.0f, \"full\": %.0f, \"seconds\": %g, "
+      "\"longest\": %g, \"calls\": %.0f, \"survived\": %.0f, "
+      "\"memory\": %zu, \"work_collections\": %.0f, \"work_full\": %.0f, "
+      "\"work_seconds\": %g}, \"figures\": {",
+      report.collections, report.full, report.seconds, report.longest_pause,
+      report.calls, report.survived, report.memory,
+      report.collections - built_report.collections,
+      report.full - built_report.full, report.seconds - built_report.seconds);
   for (unsigned i = 0; i < figure_count; ++i)
     printf("%s\"%s\": %g", i == 0 ? "" : ", ", figures[i].name,
            figures[i].value);

@@ -25,10 +25,10 @@ typedef struct meter_gap_s {
 } meter_gap_t;
 
 typedef struct meter_s {
-  uint64_t begun, last;         /* clock at the start, and at the last tick */
-  uint64_t sampled, waited;     /* when the wait was read, and what it was */
-  uint64_t waited_first;        /* what it was at the start */
-  uint64_t ended;               /* clock at the end */
+  uint64_t begun, last;          /* clock at the start, and at the last tick */
+  uint64_t sampled, waited;      /* when the wait was read, and what it was */
+  uint64_t waited_first;         /* what it was at the start */
+  uint64_t ended;                /* clock at the end */
   uint64_t longest, longest_own; /* ns: as seen, and less the wait */
   uint64_t batches;
   uint64_t counts[METER_BUCKETS]; /* batches by length */
@@ -86,7 +86,8 @@ uint64_t meter_quantile(const meter_t *meter, double part);
    as gaps are known. */
 double meter_utilisation(const meter_t *meter, uint64_t window);
 
-/* Seconds lost in gaps that began at the given ns after the start, or later. */
+/* Seconds lost in gaps that began at the given ns after the start, or later.
+ */
 double meter_lost(const meter_t *meter, uint64_t from);
 
 /* Hardware counters of the process and the threads it makes from now on:

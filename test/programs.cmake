@@ -38,6 +38,7 @@ testudo_python_test(test_install "${CMAKE_C_COMPILER}"
   "${PROJECT_BINARY_DIR}")
 testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
 testudo_python_test(test_demo)
+testudo_python_test(test_bench $<TARGET_FILE:testudo_static>)
 
 add_executable(counts_client counts_client.c)
 target_link_libraries(counts_client PRIVATE testudo_flags testudo_static)
@@ -46,7 +47,6 @@ testudo_python_test(test_counts $<TARGET_FILE:counts_client>)
 if(TARGET testudo_scheme)
   testudo_python_test(test_leaf $<TARGET_FILE:testudo_scheme>)
   set_tests_properties(test_leaf PROPERTIES LABELS long)
-  testudo_python_test(test_bench $<TARGET_FILE:testudo_static>)
 endif()
 
 # All sources compile as one unit, too.
