@@ -197,6 +197,17 @@ tdo_extent_t *tdo_freelist_used(const tdo_freelist_t *fl, const char *base,
   return e;
 }
 
+/* Does [BASE, LIMIT) meet what an allocation point has not given out? */
+static bool freelist_buffered(const tdo_freelist_t *fl, const char *base,
+                              const char *limit) {
+  TDO_RING_FOR(node, &fl->pool->aps) {
+    tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, node);
+    if (ap->seg != NULL && base < ap->limit && limit > (char *)ap->pub.init)
+      return true;
+  }
+  return false;
+}
+
 tdo_extent_t *tdo_freelist_block(const tdo_freelist_t *fl, mps_addr_t p,
                                  size_t size) {
   char *base = p;
@@ -211,6 +222,9 @@ tdo_extent_t *tdo_freelist_block(const tdo_freelist_t *fl, mps_addr_t p,
     return NULL;
   if (rounded > 0 && rounded < UINTPTR_MAX - (tdo_word_t)p)
     extent = tdo_freelist_used(fl, base, base + rounded);
+  if (TDO_COOL && extent != NULL &&
+      freelist_buffered(fl, base, base + rounded))
+    extent = NULL;
   TDO_ASSERT(extent != NULL, "a block to free is not in the pool, or some of "
                              "it is free already");
   return extent;

@@ -218,6 +218,10 @@ START_TEST(points) {
   ck_assert_uint_eq(mps_pool_free_size(pool), 0);
   q = make(ap, 32);
   ck_assert_ptr_eq(q, (char *)p + 32);
+#if TDO_COOL /* memory of a point that was not given out */
+  ASSERTED(mps_free(pool, (char *)q + 32, 8));
+  ASSERTED(mps_free(pool, q, 40));
+#endif
   /* A block from an allocation point is a block like any other. */
   mps_free(pool, p, 32);
   ck_assert_uint_eq(mps_pool_free_size(pool), 32);
