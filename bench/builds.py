@@ -53,7 +53,8 @@ def run_compiler(arguments):
 
 def workloads():
     """The names of all workloads."""
-    return sorted(path.stem for path in (BENCH / "work").glob("*.c"))
+    return sorted(path.stem.removeprefix("work_")
+                  for path in BENCH.glob("work_*.c"))
 
 
 def build(collector, names, output):
@@ -72,7 +73,7 @@ def build(collector, names, output):
     programs = {}
     for name in names:
         programs[name] = folder / name
-        run_compiler([*FLAGS, *collector.flags, BENCH / "work" / f"{name}.c",
+        run_compiler([*FLAGS, *collector.flags, BENCH / f"work_{name}.c",
                       archive, *collector.libraries, "-o", programs[name]])
     return programs
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bench/measure.h"
+#include "measure.h"
 
 #define ROUNDS 15
 

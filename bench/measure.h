@@ -86,8 +86,8 @@ uint64_t meter_quantile(const meter_t *meter, double part);
    as gaps are known. */
 double meter_utilisation(const meter_t *meter, uint64_t window);
 
-/* Seconds lost in gaps that began at the given ns after the start, or later.
- */
+/* Seconds lost in gaps that began at the given ns after the start, or
+   later. */
 double meter_lost(const meter_t *meter, uint64_t from);
 
 /* Hardware counters of the process and the threads it makes from now on:

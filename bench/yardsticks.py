@@ -25,8 +25,7 @@ def copying(trees, output, log):
     """Bytes a second that the yardstick and the library copy, the latter in
     all its time of collecting; None for the library if it does not say."""
     log("copying: the yardstick")
-    program = builds.build_plain(
-        builds.BENCH / "cheney.c", output, ["-I", str(builds.TOP)])
+    program = builds.build_plain(builds.BENCH / "cheney.c", output)
     ours, least = [], []
     for _ in range(3):
         done = subprocess.run([program, "19"], capture_output=True,

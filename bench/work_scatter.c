@@ -1,7 +1,7 @@
 /* Testudo: scatter: a write to every second page of old vectors, in the order
    of their addresses, round after round.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #define VECTOR_SLOTS 1023 /* 8 KiB with the header: two pages */
 

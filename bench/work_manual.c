@@ -1,7 +1,7 @@
 /* Testudo: manual: blocks allocated and freed by hand, in pools of the library
    and, in the other build, by malloc.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Testudo: churn: pairs that die at once; a few hundred live.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #define LIVE 256
 

@@ -2,7 +2,7 @@
    whatever the size of the old heap around them: what a minor collection
    takes must not grow with it.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #define VECTOR_SLOTS 511
 #define WRITTEN      512 /* vectors, spread over the heap */

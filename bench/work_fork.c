@@ -2,7 +2,7 @@
    with a large heap; each looks at the heap first, writes to it and
    allocates.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* Testudo: bigheap: replace nodes of 64 bytes at random in a heap that lives.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #define NODE_SLOTS 7    /* 64 bytes with the header */
 #define LEAF_NODES 1023 /* nodes to a vector of 8 KiB */

@@ -1,6 +1,6 @@
 /* Testudo: deep: recursion whose frames hold references on the stack.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 const char workload_name[] = "deep";
 const unsigned workload_batch = 64;

@@ -1,7 +1,7 @@
 /* Testudo: weak: tables that keep nothing alive, under churn. Half of what is
    put into them is kept by other means and must stay.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #define TABLES 16
 #define WIDTH  4096

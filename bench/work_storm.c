@@ -1,6 +1,6 @@
 /* Testudo: storm: store young pairs at random into old vectors of 1 to 8 KiB.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #define SMALLEST 127 /* slots: 1 KiB with the header; times 2, 4, 8 */
 #define MEAN     (1024 * (1 + 2 + 4 + 8) / 4)

@@ -1,7 +1,7 @@
 /* Testudo: trees: short-lived binary trees of all depths beside a long-lived
    one, built from above and from below.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #define KEPT 8 /* trees of middling age */
 

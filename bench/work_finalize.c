@@ -1,7 +1,7 @@
 /* Testudo: finalize: objects whose deaths are to be told, one in eight of
    those made; each is told once.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #define LIVE 1024
 

@@ -1,6 +1,6 @@
 /* Testudo: threads: mutators with lists and small trees of their own.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/workload.h"
+#include "workload.h"
 
 #include <stdlib.h>
 

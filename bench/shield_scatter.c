@@ -1,0 +1,32 @@
+/* Testudo: a write to every second page of a large live array, over and over.
+   Usage: shield_scatter [MIB [ROUNDS]]. Prints rounds, seconds, system calls.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "shield_heap.h"
+
+int main(int argc, char **argv) {
+  size_t bytes = heap_megabytes(argc, argv, 1024);
+  size_t rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 20;
+  size_t calls, bad = 0;
+  double start;
+  heap_start(bytes);
+  calls = heap_calls();
+  start = heap_seconds();
+  for (size_t round = 0; round < rounds; ++round) {
+    for (size_t v = 0; v < vectors_count; ++v) {
+      vector_t *young = vector_make(2);
+      young->slot[0] = vectors[v];
+      vectors[v]->slot[7] = young;
+    }
+    for (int i = 0; i < 400000; ++i) {
+      (void)vector_make(2); /* time for collections without writes */
+    }
+  }
+  printf("rounds %zu seconds %.3f calls %zu\n", rounds,
+         heap_seconds() - start, heap_calls() - calls);
+  for (size_t v = 0; v < vectors_count; ++v) {
+    bad += vectors[v]->slot[7]->slot[0] != vectors[v];
+  }
+  printf("wrong %zu\n", bad);
+  mps_arena_park(arena);
+  return bad != 0;
+}
