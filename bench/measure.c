@@ -36,6 +36,7 @@ void meter_stop(meter_t *meter) {
   if (meter->wait_file >= 0)
     close(meter->wait_file);
   meter->wait_file = -1;
+  meter->batches = 0;
   for (unsigned i = 0; i < METER_BUCKETS; ++i)
     meter->batches += meter->counts[i];
 }
@@ -76,7 +77,6 @@ void meter_note(meter_t *meter, uint64_t now) {
 void meter_add(meter_t *sum, const meter_t *meter) {
   for (unsigned i = 0; i < METER_BUCKETS; ++i)
     sum->counts[i] += meter->counts[i];
-  sum->batches += meter->batches;
   sum->waited_first += meter->waited_first;
   sum->waited += meter->waited;
   if (meter->longest > sum->longest)

@@ -49,7 +49,7 @@ void meter_start(meter_t *meter);
 void meter_stop(meter_t *meter);
 void meter_free(meter_t *meter);
 
-/* Add the figures of a stopped meter to another. */
+/* Add the figures of a stopped meter to one that is running. */
 void meter_add(meter_t *sum, const meter_t *meter);
 
 /* Note a batch that is long, or that time for a sample has come. Other files

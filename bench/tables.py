@@ -48,6 +48,16 @@ def seconds(value):
     return f"{value:.3g} s"
 
 
+WORST = "utilisation_50ms_of_worst_thread"
+
+
+def part(series, name):
+    """The least part of 50 ms that was the program's."""
+    if WORST in series.reports[name][0]["figures"]:
+        return series.median(name, "figures", WORST)
+    return series.median(name, "utilisation", "50ms")
+
+
 HEAD = ["case", "collector", "time", "per op", "ratio", "median", "99 %",
         "99.9 %", "longest", "part", "peak MiB", "faults", "calls"]
 
@@ -66,7 +76,7 @@ def row(series, name, base):
             "" if name == base or ratio is None else f"{ratio:.2f}",
             seconds(get("pause", "median")), seconds(get("pause", "p99")),
             seconds(get("pause", "p999")), seconds(get("pause", "own")),
-            f"{get('utilisation', '50ms'):.2f}",
+            f"{part(series, name):.2f}",
             f"{get('peak') / 2**20:.0f}", f"{get('faults'):.0f}",
             "" if calls < 0 else f"{calls:.0f}"]
 
