@@ -6,13 +6,16 @@
    generation, in segments that the pool fills one after the other, except
    where an ambiguous reference pins an object: its segment is *nailed*, the
    pinned objects stay, and what else lives there moves away. When no memory
-   can be had for copying, a segment is *kept*: what has not moved yet stays.
+   can be had for copying an object, it is pinned. If there is none for a table
+   of pins, the segment is *kept*: what has not moved yet stays.
 
    Invariants:
    .pins     in a white nailed segment, bit i of `pins` is set iff an object
              with base at seg.base + i * align is pinned.
    .scanned  in a segment being filled by the collector, objects in
              [base, scanned) are black, in [scanned, filled) grey.
+   .unread   a pinned object has its bit in `unread`, too, until it is scanned
+             (not in leaf pools).
    .condemned in a white segment, objects in [base, condemned) are white; what
              lies beyond, in the buffer that a point had or has there, was
              allocated since, and is black.
@@ -52,8 +55,7 @@ static mps_res_t amc_take_chain(amc_pool_t *amc, mps_arg_s args[]) {
   mps_arg_s arg;
 
   if (tdo_arg_pick(&arg, args, MPS_KEY_CHAIN)) {
-    TDO_ASSERT(arg.val.chain != NULL &&
-                   arg.val.chain->heap == amc->pool.heap,
+    TDO_ASSERT(arg.val.chain != NULL && arg.val.chain->heap == amc->pool.heap,
                "a pool's chain must belong to the pool's arena");
     amc->chain = arg.val.chain;
     return MPS_RES_OK;
@@ -102,17 +104,28 @@ static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
   return MPS_RES_OK;
 }
 
-static void amc_free_tables(amc_seg_t *seg) {
-  tdo_pool_t *pool = seg->gc.pool;
+static size_t amc_pin_bytes(const amc_seg_t *seg) {
+  return 2 * tdo_bits_words(seg->pin_count) * sizeof(tdo_bits_t);
+}
 
-  if (seg->pins != NULL)
-    tdo_pool_control_free(pool, seg->pins,
-                          tdo_bits_words(seg->pin_count) *
-                              sizeof(tdo_bits_t));
+/* The pins of every segment but large ones have room from the start: they
+   are needed when there is no memory. */
+static mps_res_t amc_make_pins(amc_pool_t *amc, amc_seg_t *seg) {
+  void *p;
+  mps_res_t res;
+
+  seg->pin_count = tdo_seg_size(&seg->gc.seg) / amc->pool.align;
+  res = tdo_pool_control_alloc(&p, &amc->pool, amc_pin_bytes(seg));
+  if (res == MPS_RES_OK)
+    seg->pin_table = p;
+  return res;
+}
+
+static void amc_free_tables(amc_seg_t *seg) {
   if (seg->starts != NULL)
-    tdo_pool_control_free(pool, seg->starts,
+    tdo_pool_control_free(seg->gc.pool, seg->starts,
                           seg->card_count * sizeof(uint32_t));
-  seg->pins = NULL;
+  seg->pins = seg->unread = NULL;
   seg->starts = NULL;
   seg->starts_known = 0;
 }
@@ -124,6 +137,8 @@ static void amc_free_seg(amc_seg_t *seg) {
     if (amc->to[i].seg == seg)
       amc->to[i].seg = NULL;
   amc_free_tables(seg);
+  if (seg->pin_table != NULL)
+    tdo_pool_control_free(seg->gc.pool, seg->pin_table, amc_pin_bytes(seg));
   tdo_ring_remove(&seg->open_ring);
   tdo_gcseg_free(&seg->gc);
 }
@@ -168,6 +183,8 @@ static mps_res_t amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc,
   *seg_o = amc_seg_of(seg);
   (*seg_o)->scanned = seg->seg.base;
   tdo_ring_init(&(*seg_o)->open_ring);
+  if (size < amc->large)
+    (void)amc_make_pins(amc, *seg_o);
   return MPS_RES_OK;
 }
 
@@ -192,8 +209,8 @@ static mps_res_t amc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
     seg->large = true;
   } else {
     tdo_ap_attach(ap, seg, seg->gc.seg.base, seg->gc.seg.limit);
-    ap->next_size = tdo_min(2 * ap->next_size,
-                            tdo_max(AMC_BUFFER_MOST, amc->extend_by));
+    ap->next_size =
+        tdo_min(2 * ap->next_size, tdo_max(AMC_BUFFER_MOST, amc->extend_by));
   }
   if (!ap->hash_arrays || ap->gen > 0)
     gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
@@ -295,8 +312,7 @@ static char *amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
 /* ---- pinning ---- */
 
 static tdo_gen_t *amc_next_gen(amc_pool_t *amc, tdo_gen_t *gen) {
-  return gen->chain == NULL ? gen
-                            : tdo_chain_gen(amc->chain, gen->index + 1);
+  return gen->chain == NULL ? gen : tdo_chain_gen(amc->chain, gen->index + 1);
 }
 
 /* The collector needs white SEG open: an ordinary one until it is freed, a
@@ -322,25 +338,25 @@ static void amc_close(amc_seg_t *seg) {
   tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
 }
 
+/* Is there one object in SEG, as in most large ones? */
+static bool amc_is_single(const amc_pool_t *amc, const amc_seg_t *seg) {
+  return seg->large && amc_next(amc, seg->gc.seg.base) == seg->condemned;
+}
+
 /* Give SEG a table of pins; failing that, keep the whole of it. */
 static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
-  size_t count = tdo_seg_size(&seg->gc.seg) / amc->pool.align;
-  void *p;
-
   if (seg->gc.nailed)
     return;
   seg->gc.nailed = true;
   seg->gc.open = false; /* what was opened for good may be barred again */
-  seg->pin_count = count;
-  if (seg->large ||
-      tdo_pool_control_alloc(&p, &amc->pool,
-                             tdo_bits_words(count) * sizeof(tdo_bits_t)) !=
-          MPS_RES_OK) {
+  if (seg->pin_table == NULL &&
+      (amc_is_single(amc, seg) || amc_make_pins(amc, seg) != MPS_RES_OK)) {
     seg->kept = true;
     return;
   }
-  seg->pins = p;
-  memset(p, 0, tdo_bits_words(count) * sizeof(tdo_bits_t));
+  seg->pins = seg->pin_table;
+  seg->unread = seg->pins + tdo_bits_words(seg->pin_count);
+  memset(seg->pins, 0, amc_pin_bytes(seg));
 }
 
 /* The segment has something to scan. */
@@ -360,12 +376,7 @@ static bool amc_is_pinned(const amc_pool_t *amc, const amc_seg_t *seg,
          tdo_bits_get(seg->pins, amc_pin_index(amc, seg, base));
 }
 
-static void amc_keep(amc_pool_t *amc, amc_seg_t *seg) {
-  amc_nail(amc, seg);
-  seg->kept = true;
-  amc_grey(amc, seg);
-}
-
+/* The object at BASE stays in place. */
 static void amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
   amc_nail(amc, seg);
   if (seg->pins != NULL) {
@@ -373,6 +384,7 @@ static void amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
     if (tdo_bits_get(seg->pins, i))
       return;
     tdo_bits_set(seg->pins, i);
+    tdo_bits_set(seg->unread, i);
   }
   amc_grey(amc, seg);
 }
@@ -408,8 +420,7 @@ static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
 static void amc_to_cover(amc_to_t *to) {
   if (to->exposed) {
     to->exposed = false;
-    tdo_gcseg_cover(&to->seg->gc, to->seg->gc.seg.base,
-                    to->seg->gc.seg.limit);
+    tdo_gcseg_cover(&to->seg->gc, to->seg->gc.seg.base, to->seg->gc.seg.limit);
   }
 }
 
@@ -512,8 +523,7 @@ static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
                       tdo_scan_t *scan) {
   tdo_format_t *fmt = amc->pool.format;
   tdo_gen_t *gen = amc_next_gen(amc, seg->gc.gen);
-  amc_to_t *to =
-      &amc->to[gen->chain == NULL ? amc->chain->count : gen->index];
+  amc_to_t *to = &amc->to[gen->chain == NULL ? amc->chain->count : gen->index];
   size_t size = (size_t)(amc_next(amc, base) - base);
   amc_seg_t *dest;
   char *copy = amc_to_alloc(&dest, amc, to, size);
@@ -571,16 +581,18 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
     *ref_io = NULL;
   } else {
     char *copy = amc_copy(amc, seg, base, scan);
-    if (copy != NULL)
+    if (copy != NULL) {
       *ref_io = copy + fmt->header;
-    else
-      amc_keep(amc, seg);
+    } else {
+      amc_pin(amc, seg, base);
+      scan->ss._seen |= seg->gc.gen->bit;
+    }
   }
   return MPS_RES_OK;
 }
 
-static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan,
-                         tdo_gcseg_t *gc, mps_addr_t *ref_io) {
+static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
+                         mps_addr_t *ref_io) {
   amc_pool_t *amc = amc_of(pool);
   amc_seg_t *seg = amc_seg_of(gc);
   tdo_format_t *fmt = pool->format;
@@ -612,7 +624,7 @@ static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan,
   copy = amc_copy(amc, seg, base, scan);
   if (copy == NULL) {
     pool->heap->trace.emergency = true;
-    amc_keep(amc, seg);
+    amc_pin(amc, seg, base);
     scan->ss._seen |= gc->gen->bit;
     return MPS_RES_OK;
   }
@@ -622,42 +634,57 @@ static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan,
 
 /* ---- scanning ---- */
 
-/* Scan what stays in a nailed white segment. */
-static mps_res_t amc_scan_nailed(amc_pool_t *amc, tdo_scan_t *scan,
-                                 amc_seg_t *seg) {
+/* Scan all that has not moved of a kept segment. */
+static mps_res_t amc_scan_kept(amc_pool_t *amc, tdo_scan_t *scan,
+                               amc_seg_t *seg) {
   tdo_format_t *fmt = amc->pool.format;
   char *p = seg->gc.seg.base, *next;
+  mps_res_t res = MPS_RES_OK;
 
-  for (; p < seg->condemned; p = next) {
-    mps_res_t res;
+  for (; p < seg->condemned && res == MPS_RES_OK; p = next) {
     next = amc_next(amc, p);
-    if (fmt->isfwd(p + fmt->header) != NULL ||
-        !(seg->kept || amc_is_pinned(amc, seg, p)))
-      continue;
-    res = tdo_scan_formatted(scan, &amc->pool, p, next);
+    if (fmt->isfwd(p + fmt->header) == NULL)
+      res = tdo_scan_formatted(scan, &amc->pool, p, next);
+  }
+  return res;
+}
+
+/* Scan the pinned objects that were not scanned yet, and those that this
+   pins. */
+static mps_res_t amc_scan_pinned(amc_pool_t *amc, tdo_scan_t *scan,
+                                 amc_seg_t *seg) {
+  size_t i = 0, n = seg->pin_count;
+
+  while ((i = tdo_bits_next_set(seg->unread, i, n)) < n ||
+         (i = tdo_bits_next_set(seg->unread, 0, n)) < n) {
+    char *p = seg->gc.seg.base + i * amc->pool.align;
+    mps_res_t res;
+    tdo_bits_clear(seg->unread, i);
+    res = tdo_scan_formatted(scan, &amc->pool, p, amc_next(amc, p));
     if (res != MPS_RES_OK)
       return res;
   }
-  /* The summary that is made of this covers the black ones, too. */
-  if (seg->gc.ap == NULL)
-    return tdo_scan_formatted(scan, &amc->pool, seg->condemned,
-                              seg->gc.filled);
   return MPS_RES_OK;
+}
+
+/* Scan what stays in a nailed white segment. */
+static mps_res_t amc_scan_nailed(amc_pool_t *amc, tdo_scan_t *scan,
+                                 amc_seg_t *seg) {
+  mps_res_t res = seg->kept ? amc_scan_kept(amc, scan, seg)
+                            : amc_scan_pinned(amc, scan, seg);
+
+  /* The summary that is made of this covers the black ones, too. */
+  if (res == MPS_RES_OK && seg->gc.ap == NULL)
+    res = tdo_scan_formatted(scan, &amc->pool, seg->condemned, seg->gc.filled);
+  return res;
 }
 
 static mps_res_t amc_scan(tdo_pool_t *pool, tdo_scan_t *scan,
                           tdo_gcseg_t *gc) {
   amc_seg_t *seg = amc_seg_of(gc);
-  bool kept;
 
-  if (gc->white) {
-    mps_res_t res;
-    do { /* until scanning itself keeps nothing more of it */
-      kept = seg->kept;
-      res = amc_scan_nailed(amc_of(pool), scan, seg);
-    } while (res == MPS_RES_OK && kept != seg->kept);
-    return res;
-  }
+  if (gc->white)
+    return amc_scan_nailed(amc_of(pool), scan, seg);
   while (seg->scanned < gc->filled) {
     char *base = seg->scanned, *limit = gc->filled;
     mps_res_t res = tdo_scan_formatted(scan, pool, base, limit);
@@ -710,7 +737,7 @@ static void amc_pause(tdo_pool_t *pool) {
   for (size_t i = 0; i <= amc->chain->count; ++i)
     amc_to_cover(&amc->to[i]);
   TDO_RING_FOR(node, &amc->open)
-    amc_close(TDO_RING_ENTRY(amc_seg_t, open_ring, node));
+  amc_close(TDO_RING_ENTRY(amc_seg_t, open_ring, node));
 }
 
 static bool amc_stays(amc_pool_t *amc, amc_seg_t *seg, char *base) {
@@ -720,8 +747,7 @@ static bool amc_stays(amc_pool_t *amc, amc_seg_t *seg, char *base) {
          (seg->kept && fmt->isfwd(base + fmt->header) == NULL);
 }
 
-static bool amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc,
-                      mps_addr_t *ref_io) {
+static bool amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io) {
   amc_pool_t *amc = amc_of(pool);
   amc_seg_t *seg = amc_seg_of(gc);
   char *base = (char *)*ref_io - pool->format->header;
@@ -840,8 +866,7 @@ static void amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
 
 /* ---- walking ---- */
 
-static bool amc_walk(tdo_pool_t *pool, tdo_walk_visit_t visit,
-                     void *closure) {
+static bool amc_walk(tdo_pool_t *pool, tdo_walk_visit_t visit, void *closure) {
   TDO_RING_FOR(node, &pool->segs) {
     tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
     tdo_gcseg_t *gc = (tdo_gcseg_t *)(void *)seg;
@@ -886,21 +911,17 @@ static mps_addr_t amc_pinned(tdo_pool_t *pool, tdo_gcseg_t *gc,
 }
 
 #define AMC_METHODS                                                           \
-  .sig = TDO_POOL_CLASS_SIG, .size = sizeof(amc_pool_t),                      \
-  .automatic = true, .moving = true, .varargs = amc_varargs,                  \
-  .init = amc_init, .finish = amc_finish, .ap_init = amc_ap_init,             \
-  .fill = amc_fill, .empty = amc_empty, .ramp = amc_ramp,                     \
-  .whiten = amc_whiten, .pinned = amc_pinned, .fix = amc_fix,                 \
-  .alive = amc_alive, .pause = amc_pause, .reclaim = amc_reclaim,             \
-  .walk = amc_walk, .addr_object = amc_addr_object
+  .sig = TDO_POOL_CLASS_SIG, .size = sizeof(amc_pool_t), .automatic = true,   \
+  .moving = true, .varargs = amc_varargs, .init = amc_init,                   \
+  .finish = amc_finish, .ap_init = amc_ap_init, .fill = amc_fill,             \
+  .empty = amc_empty, .ramp = amc_ramp, .whiten = amc_whiten,                 \
+  .pinned = amc_pinned, .fix = amc_fix, .alive = amc_alive,                   \
+  .pause = amc_pause, .reclaim = amc_reclaim, .walk = amc_walk,               \
+  .addr_object = amc_addr_object
 
 static const tdo_pool_class_t amc_class = {
-    AMC_METHODS,
-    .name = "AMC",
-    .scanned = true,
-    .scan = amc_scan,
-    .widen = amc_widen,
-    .scan_range = amc_scan_range,
+    AMC_METHODS,      .name = "AMC",      .scanned = true,
+    .scan = amc_scan, .widen = amc_widen, .scan_range = amc_scan_range,
 };
 
 static const tdo_pool_class_t amcz_class = {

@@ -15,8 +15,10 @@ typedef struct amc_seg {
   tdo_ring_t open_ring; /* in pool->open, while nailed and exposed */
   char *scanned;     /* .scanned */
   char *condemned;   /* .condemned */
-  tdo_bits_t *pins;  /* .pins */
-  size_t pin_count;
+  /* .pins, .unread; null while nothing is pinned */
+  tdo_bits_t *pins, *unread;
+  tdo_bits_t *pin_table; /* room for both, secured in advance, or null */
+  size_t pin_count;  /* bits in each */
   uint32_t *starts;  /* .starts */
   size_t card_count, starts_known;
 } amc_seg_t;

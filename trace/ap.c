@@ -14,8 +14,7 @@ bool tdo_ap_check(const tdo_ap_t *ap) {
   return true;
 }
 
-mps_res_t tdo_ap_create(tdo_ap_t **ap_o, tdo_pool_t *pool,
-                        mps_arg_s args[]) {
+mps_res_t tdo_ap_create(tdo_ap_t **ap_o, tdo_pool_t *pool, mps_arg_s args[]) {
   mps_arena_t heap = pool->heap;
   tdo_ap_t *ap;
   void *p;
@@ -107,8 +106,7 @@ mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
 
   tdo_ap_resume(ap);
   /* The function form of reserve comes here even when the block fits. */
-  if (ap->seg == NULL ||
-      size > (size_t)(ap->limit - (char *)ap->pub.alloc)) {
+  if (ap->seg == NULL || size > (size_t)(ap->limit - (char *)ap->pub.alloc)) {
     tdo_ap_detach(ap);
     res = ap->pool->klass->fill(ap->pool, ap, size);
     if (res != MPS_RES_OK)
