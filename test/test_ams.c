@@ -1,0 +1,503 @@
+/* Testudo: tests of pools that mark and sweep, and of their debug variant
+   (interface, sections 4.3 and 2.25).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "mpscamc.h"
+#include "mpscams.h"
+#include "mpsclo.h"
+#include "test/nodes.h"
+#include "test/suite.h"
+
+static mps_pool_t pool, moving;
+static mps_ap_t exact, moving_ap;
+static mps_chain_t chain;
+
+static mps_pool_class_t class_of(int i) {
+  return i == 0 ? mps_class_ams() : mps_class_ams_debug();
+}
+
+static void open_pools(int i) {
+  start();
+  chain = make_chain(100);
+  pool = make_pool(class_of(i), format, chain);
+  moving = make_pool(mps_class_amc(), moving_format, chain);
+  exact = make_ap(pool, mps_rank_exact());
+  moving_ap = make_ap(moving, mps_rank_exact());
+}
+
+static void close_pools(void) {
+  mps_arena_park(arena);
+  mps_ap_destroy(moving_ap);
+  mps_ap_destroy(exact);
+  mps_pool_destroy(moving);
+  mps_pool_destroy(pool);
+  mps_chain_destroy(chain);
+  stop();
+}
+
+static size_t live_bytes(void) {
+  return in_use(pool) - unused(exact);
+}
+
+START_TEST(classes) {
+  ck_assert_ptr_ne(mps_class_ams(), mps_class_ams_debug());
+  ck_assert_ptr_eq(mps_class_ams(), mps_class_ams());
+  ck_assert_ptr_eq(mps_class_ams_debug(), mps_class_ams_debug());
+}
+END_TEST
+
+/* What is reachable stays, in place, with what it refers to; cycles die. */
+START_TEST(live_and_dead) {
+  node_t *a, *b;
+
+  open_pools(_i);
+  a = table[0] = make(exact, NODE, 3);
+  b = a->word[0] = make(exact, NODE, 2);
+  b->word[0] = a;
+  b->word[1] = make(moving_ap, NODE, 1);
+  b->word[1]->word[0] = make(exact, NODE, 4);
+  a->word[1] = make(exact, NODE, 5); /* loses its reference below */
+  a->word[1]->word[0] = make(exact, NODE, 6);
+  a->word[1]->word[0]->word[0] = a->word[1];
+  a->word[1] = NULL;
+  collect();
+  ck_assert_ptr_eq(table[0], a);
+  ck_assert_ptr_eq(a->word[0], b);
+  ck_assert_ptr_eq(b->word[0], a);
+  ck_assert_uint_eq(node_words(b->word[1]->word[0]), 5);
+  ck_assert_uint_eq(live_bytes(), (4 + 3 + 5) * sizeof(mps_word_t));
+  table[0] = NULL;
+  collect();
+  ck_assert_uint_eq(live_bytes(), 0);
+  close_pools();
+}
+END_TEST
+
+/* A list in an unlucky order, long enough to overflow any stack. */
+START_TEST(long_lists) {
+  enum { LENGTH = 200000 };
+
+  open_pools(_i);
+  for (size_t i = 0; i < LENGTH; ++i) {
+    node_t *p = make(exact, NODE, 1);
+    p->word[0] = table[i % 2];
+    table[i % 2] = p;
+  }
+  collect();
+  ck_assert_uint_eq(live_bytes(), LENGTH * 2 * sizeof(mps_word_t));
+  for (size_t i = 0; i < 2; ++i) {
+    size_t n = 0;
+    for (node_t *p = table[i]; p != NULL; p = p->word[0])
+      ++n;
+    ck_assert_uint_eq(n, LENGTH / 2);
+  }
+  close_pools();
+}
+END_TEST
+
+/* Ambiguous references count if they equal the client pointer. */
+START_TEST(ambiguous_references) {
+  node_t *p[5];
+
+  open_pools(_i);
+  for (size_t i = 0; i < 5; ++i)
+    p[i] = make(exact, NODE, 3);
+  hints[0] = p[0];
+  hints[1] = p[1]->word;
+  hints[2] = (char *)p[2] + 1;
+  hints[3] = (char *)p[3] - 1;
+  hints[4] = (char *)mps_pool_total_size + 1;
+  hints[5] = (char *)p[4] + 100000; /* unallocated */
+  collect();
+  ck_assert_uint_eq(live_bytes(), 4 * sizeof(mps_word_t));
+  ck_assert_uint_eq(node_words(p[0]), 4);
+  close_pools();
+}
+END_TEST
+
+/* Blocks of ambiguous rank: any words; nothing in them is changed. */
+START_TEST(ambiguous_rank) {
+  mps_ap_t ambig, bad;
+  mps_pool_t none;
+  node_t *p, *moved, *stays;
+
+  open_pools(_i);
+  ambig = make_ap(pool, mps_rank_ambig());
+  p = table[0] = make(ambig, NODE, 5);
+  p->word[0] = stays = make(moving_ap, NODE, 1);
+  p->word[1] = (node_t *)((char *)make(moving_ap, NODE, 1) + 8);
+  p->word[2] = make(exact, NODE, 1);
+  p->word[3] = (node_t *)((char *)make(exact, NODE, 1) + 3);
+  p->word[4] = make(ambig, NODE, 1);
+  table[1] = moved = make(moving_ap, NODE, 1);
+  stays->word[0] = make(exact, NODE, 7);
+  for (size_t i = 0; i < 3; ++i) {
+    mps_word_t copy[6];
+    memcpy(copy, p, 6 * sizeof(mps_word_t));
+    collect();
+    ck_assert_mem_eq(copy, p, 6 * sizeof(mps_word_t));
+    ck_assert_ptr_eq(p->word[0], stays);
+    ck_assert_uint_eq(node_words(stays), 2);
+    ck_assert_uint_eq(node_words(stays->word[0]), 8);
+    ck_assert_uint_eq(live_bytes() - unused(ambig),
+                      (6 + 2 + 2 + 8) * sizeof(mps_word_t));
+  }
+  ck_assert_ptr_ne(table[1], moved);
+  /* Dead ones keep nothing for long, not even themselves. */
+  p->word[2] = p;
+  table[0] = NULL;
+  collect();
+  collect();
+  collect();
+  ck_assert_uint_eq(live_bytes() - unused(ambig), 0);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_RANK, mps_rank_weak());
+    ck_assert_int_eq(mps_ap_create_k(&bad, pool, args), MPS_RES_PARAM);
+  }
+  MPS_ARGS_END(args);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
+    MPS_ARGS_ADD(args, MPS_KEY_AMS_SUPPORT_AMBIGUOUS, 0);
+    ck_assert_int_eq(mps_pool_create_k(&none, arena, class_of(_i), args),
+                     MPS_RES_OK);
+    ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END);
+  }
+  MPS_ARGS_END(args);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_RANK, mps_rank_ambig());
+    ck_assert_int_eq(mps_ap_create_k(&bad, none, args), MPS_RES_PARAM);
+  }
+  MPS_ARGS_END(args);
+  mps_arena_park(arena);
+  mps_ap_destroy(ambig);
+  mps_pool_destroy(none);
+  close_pools();
+}
+END_TEST
+
+/* Positional arguments. */
+START_TEST(positional) {
+  static const mps_pool_debug_option_s options = {"POST", 4, "nothing here",
+                                                  12};
+  mps_pool_debug_option_s copy = options;
+  mps_pool_t old;
+  mps_ap_t ap;
+
+  start();
+  chain = make_chain(100);
+  if (_i == 0)
+    ck_assert_int_eq(mps_pool_create(&old, arena, mps_class_ams(), format,
+                                     chain, (mps_bool_t)1),
+                     MPS_RES_OK);
+  else
+    ck_assert_int_eq(mps_pool_create(&old, arena, mps_class_ams_debug(),
+                                     &copy, format, chain, (mps_bool_t)1),
+                     MPS_RES_OK);
+  memset(&copy, 0, sizeof copy);
+  ck_assert_int_eq(mps_ap_create(&ap, old, mps_rank_exact()), MPS_RES_OK);
+  table[0] = make(ap, NODE, 1);
+  (void)make(ap, NODE, 3);
+  collect();
+  ck_assert_uint_eq(in_use(old) - unused(ap), 2 * sizeof(mps_word_t));
+  mps_arena_park(arena);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(old);
+  mps_chain_destroy(chain);
+  stop();
+}
+END_TEST
+
+/* A flip between reserve and commit: the block is void, and the next one
+   works. References to what is reserved are not followed. */
+START_TEST(commit_fails) {
+  mps_addr_t p;
+  size_t size = 3 * sizeof(mps_word_t);
+
+  open_pools(_i);
+  for (size_t i = 0; i < 20; ++i) {
+    ck_assert_int_eq(mps_reserve(&p, exact, size), MPS_RES_OK);
+    memset(p, 0xEE, size);
+    hints[0] = p;
+    if (i % 2 == 0) {
+      collect();
+      ck_assert(!mps_commit(exact, p, size));
+      continue;
+    }
+    memset(p, 0, size);
+    ((node_t *)p)->head = HEAD(NODE, 3);
+    ck_assert(mps_commit(exact, p, size));
+    ((node_t *)p)->word[0] = table[0];
+    table[0] = p;
+  }
+  hints[0] = NULL;
+  collect();
+  ck_assert_uint_eq(live_bytes(), 10 * size);
+  close_pools();
+}
+END_TEST
+
+/* Accounting, and memory going back. */
+static mps_res_t walk_area(mps_ss_t ss, void *base, void *limit,
+                           void *closure) {
+  *(size_t *)closure += (size_t)((char *)limit - (char *)base);
+  return nodes_scan(ss, base, limit);
+}
+
+START_TEST(accounting) {
+  size_t live = 0, seen = 0, most;
+
+  random_start();
+  open_pools(_i);
+  ck_assert_uint_eq(mps_pool_total_size(pool), 0);
+  for (size_t i = 0; i < 20000; ++i) {
+    size_t slots = random_below(20) + 1;
+    node_t *p = make(exact, NODE, slots);
+    if (i % 333 == 0) {
+      table[i / 333] = p;
+      live += node_words(p) * sizeof(mps_word_t);
+    }
+  }
+  most = mps_pool_total_size(pool);
+  collect();
+  ck_assert_uint_eq(live_bytes(), live);
+  mps_ap_destroy(exact);
+  ck_assert_uint_eq(in_use(pool), live);
+  exact = make_ap(pool, mps_rank_exact());
+  for (size_t i = 0; i < 10000; ++i)
+    (void)make(exact, NODE, random_below(20) + 1);
+  ck_assert_uint_le(mps_pool_total_size(pool), most + (1 << 17));
+  mps_arena_park(arena);
+  ck_assert_int_eq(mps_pool_walk(pool, walk_area, &seen), MPS_RES_OK);
+  ck_assert_uint_eq(seen, live_bytes());
+  memset(table, 0, sizeof table);
+  collect();
+  ck_assert_uint_eq(live_bytes(), 0);
+  ck_assert_uint_le(mps_pool_total_size(pool), 1 << 16);
+  close_pools();
+}
+END_TEST
+
+/* Generations: survivors stay in theirs; a minor collection of others leaves
+   blocks alone, and follows what they refer to. */
+START_TEST(generations) {
+  mps_pool_t old;
+  mps_ap_t ap;
+
+  random_start();
+  open_pools(_i);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
+    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, chain);
+    MPS_ARGS_ADD(args, MPS_KEY_GEN, 2);
+    ck_assert_int_eq(mps_pool_create_k(&old, arena, class_of(_i), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  ap = make_ap(old, mps_rank_exact());
+  for (size_t i = 0; i < TABLE; ++i)
+    table[i] = make(ap, NODE, 500);
+  mps_arena_release(arena);
+  for (size_t i = 0; i < 40000; ++i) {
+    node_t *p = make(i % 2 ? moving_ap : exact, NODE, 2 + i % 5);
+    node_t *in = table[random_below(TABLE)];
+    size_t slot = random_below(500);
+    if (in->word[slot] != NULL)
+      REQUIRE(node_kind(in->word[slot]) == NODE);
+    p->word[0] = i % 10 ? NULL : in->word[slot];
+    if (random_below(4) == 0)
+      in->word[slot] = p;
+    if (random_below(300) == 0)
+      memset(in->word, 0, 500 * sizeof(mps_word_t));
+  }
+  ck_assert_uint_eq(in_use(old) - unused(ap),
+                    TABLE * 501 * sizeof(mps_word_t));
+  mps_arena_park(arena);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(old);
+  close_pools();
+}
+END_TEST
+
+/* A graph against a model, while the collector works in slices. */
+START_TEST(mutator) {
+  enum { NODES = TABLE, SLOTS = 12 };
+  static unsigned number[NODES], linked[NODES][SLOTS];
+  unsigned next = 1;
+
+  random_start();
+  open_pools(_i);
+  mps_arena_pause_time_set(arena, 0.0);
+  memset(number, 0, sizeof number);
+  memset(linked, 0, sizeof linked);
+  mps_arena_release(arena);
+  for (size_t step = 0; step < 60000; ++step) {
+    size_t i = random_below(NODES), j = random_below(NODES);
+    size_t slot = random_below(SLOTS);
+    if (table[i] == NULL || random_below(30) == 0) {
+      table[i] = make(random_below(2) ? exact : moving_ap, NODE, SLOTS + 1);
+      number[i] = next++;
+      memset(linked[i], 0, sizeof linked[i]);
+      /* a leaf of its own carries the number */
+      node_t *tag = make(random_below(2) ? exact : moving_ap, LEAF, 1);
+      tag->word[0] = (node_t *)(uintptr_t)number[i];
+      table[i]->word[SLOTS] = tag;
+    }
+    if (linked[i][slot] != 0) {
+      node_t *to = table[i]->word[slot];
+      REQUIRE((uintptr_t)to->word[SLOTS]->word[0] == linked[i][slot]);
+    }
+    if (table[j] != NULL) {
+      table[i]->word[slot] = table[j];
+      linked[i][slot] = number[j];
+    }
+    if (step % 4000 == 0)
+      mps_arena_start_collect(arena);
+  }
+  close_pools();
+}
+END_TEST
+
+START_TEST(finalization) {
+  mps_message_t message;
+  mps_addr_t ref[3];
+  size_t count = 0;
+
+  open_pools(_i);
+  mps_message_type_enable(arena, mps_message_type_finalization());
+  for (size_t i = 0; i < 3; ++i) {
+    ref[i] = make(exact, NODE, 1);
+    if (i > 0)
+      ((node_t *)ref[i])->word[0] = ref[i - 1];
+    ck_assert_int_eq(mps_finalize(arena, &ref[i]), MPS_RES_OK);
+  }
+  ((node_t *)ref[0])->word[0] = ref[2]; /* a cycle */
+  table[0] = ref[1];
+  collect();
+  ck_assert(!mps_message_poll(arena));
+  table[0] = NULL;
+  collect();
+  while (mps_message_get(&message, arena, mps_message_type_finalization())) {
+    mps_addr_t got;
+    mps_message_finalization_ref(&got, arena, message);
+    ck_assert(got == ref[0] || got == ref[1] || got == ref[2]);
+    ck_assert_uint_eq(node_words(got), 2);
+    mps_message_discard(arena, message);
+    ++count;
+  }
+  ck_assert_uint_eq(count, 3);
+  collect();
+  ck_assert_uint_eq(live_bytes(), 0);
+  close_pools();
+}
+END_TEST
+
+/* An exact reference to nothing is noticed. */
+START_TEST(dangling) {
+  node_t *p;
+
+  open_pools(_i);
+  p = make(exact, NODE, 5);
+  table[1] = make(exact, NODE, 1);
+  collect();
+  table[0] = p; /* dead by now */
+  ASSERTED(collect());
+  table[0] = NULL;
+  close_pools();
+}
+END_TEST
+
+/* ---- the debug class ---- */
+
+START_TEST(free_pattern) {
+  mps_addr_t addr;
+  node_t *p;
+  char *bytes;
+  size_t size = 64 * sizeof(mps_word_t);
+
+  open_pools(1);
+  ck_assert_int_eq(mps_reserve(&addr, exact, size), MPS_RES_OK);
+  bytes = addr;
+  for (size_t i = 0; i < size; ++i)
+    ck_assert_int_eq(bytes[i], "FREE"[(uintptr_t)(bytes + i) % 4]);
+  memset(addr, 0, size);
+  p = addr;
+  p->head = HEAD(NODE, 64);
+  ck_assert(mps_commit(exact, addr, size));
+  table[0] = make(exact, NODE, 3);
+  mps_ap_destroy(exact);
+  collect(); /* P dies */
+  bytes = addr;
+  for (size_t i = 0; i < size; ++i)
+    ck_assert_int_eq(bytes[i], "FREE"[(uintptr_t)(bytes + i) % 4]);
+  mps_pool_check_free_space(pool);
+  mps_pool_check_fenceposts(pool);
+  ck_assert_uint_eq(asserted_count, 0);
+  bytes[17] ^= 1;
+  ASSERTED_ALWAYS(mps_pool_check_free_space(pool));
+  bytes[17] ^= 1;
+  ASSERTED_NEVER(mps_pool_check_free_space(pool));
+  bytes[size - 1] ^= 1;
+  ASSERTED_ALWAYS(exact = make_ap(pool, mps_rank_exact());
+                  (void)make(exact, NODE, 1));
+  close_pools();
+}
+END_TEST
+
+START_TEST(no_splatting) {
+  static const mps_pool_debug_option_s options = {"", 0, "", 0};
+  mps_pool_t bare;
+  mps_ap_t ap;
+  node_t *p;
+
+  start();
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
+    MPS_ARGS_ADD(args, MPS_KEY_POOL_DEBUG_OPTIONS,
+                 (mps_pool_debug_option_s *)(uintptr_t)&options);
+    ck_assert_int_eq(mps_pool_create_k(&bare, arena, mps_class_ams_debug(),
+                                       args),
+                     MPS_RES_OK);
+    ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END);
+  }
+  MPS_ARGS_END(args);
+  ap = make_ap(bare, mps_rank_exact());
+  p = make(ap, LEAF, 4);
+  table[0] = make(ap, LEAF, 4);
+  collect();
+  p->word[0] = p;
+  mps_pool_check_free_space(bare);
+  mps_arena_park(arena);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(bare);
+  stop();
+}
+END_TEST
+
+/* The check functions do nothing on ordinary pools. */
+START_TEST(no_checks) {
+  open_pools(0);
+  (void)make(exact, NODE, 1);
+  mps_pool_check_free_space(pool);
+  mps_pool_check_fenceposts(pool);
+  close_pools();
+}
+END_TEST
+
+int main(void) {
+  static const TTest *const *const tests[] = {
+      &live_and_dead, &long_lists,   &ambiguous_references,
+      &ambiguous_rank, &positional,  &commit_fails,
+      &accounting,     &generations, &mutator,
+      &finalization,   &dangling};
+  Suite *suite = suite_create("ams");
+  TCase *tcase = tcase_create("ams");
+
+  tcase_set_timeout(tcase, 100);
+  tcase_add_test(tcase, classes);
+  for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i)
+    tcase_add_loop_test(tcase, *tests[i], 0, 2);
+  tcase_add_test(tcase, free_pattern);
+  tcase_add_test(tcase, no_splatting);
+  tcase_add_test(tcase, no_checks);
+  suite_add_tcase(suite, tcase);
+  return suite_run(suite);
+}

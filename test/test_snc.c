@@ -1,0 +1,281 @@
+/* Testudo: tests of pools that are stacks (interface, section 4.6).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "mpscamc.h"
+#include "mpscsnc.h"
+#include "test/nodes.h"
+#include "test/suite.h"
+
+static mps_pool_t pool, moving;
+static mps_ap_t stack, other, moving_ap;
+static mps_chain_t chain;
+
+static void open_pools(void) {
+  start();
+  chain = make_chain(100);
+  ck_assert_int_eq(mps_pool_create(&pool, arena, mps_class_snc(), format),
+                   MPS_RES_OK);
+  moving = make_pool(mps_class_amc(), moving_format, chain);
+  ck_assert_int_eq(mps_ap_create(&stack, pool, mps_rank_exact()), MPS_RES_OK);
+  other = make_ap(pool, mps_rank_exact());
+  moving_ap = make_ap(moving, mps_rank_exact());
+}
+
+static void close_pools(void) {
+  mps_arena_park(arena);
+  mps_ap_destroy(moving_ap);
+  mps_ap_destroy(other);
+  mps_ap_destroy(stack);
+  mps_pool_destroy(moving);
+  mps_pool_destroy(pool);
+  mps_chain_destroy(chain);
+  stop();
+}
+
+static size_t live_bytes(void) {
+  return in_use(pool) - unused(stack) - unused(other);
+}
+
+static mps_frame_t push(mps_ap_t ap) {
+  mps_frame_t frame;
+
+  REQUIRE(mps_ap_frame_push(&frame, ap) == MPS_RES_OK);
+  return frame;
+}
+
+static void pop(mps_ap_t ap, mps_frame_t frame) {
+  REQUIRE(mps_ap_frame_pop(ap, frame) == MPS_RES_OK);
+}
+
+static mps_res_t walk_area(mps_ss_t ss, void *base, void *limit,
+                           void *closure) {
+  (void)ss;
+  for (char *p = base; p < (char *)limit; p = nodes_skip(p))
+    if (node_kind((node_t *)(void *)p) != PAD)
+      *(size_t *)closure += (size_t)((char *)nodes_skip(p) - p);
+  return MPS_RES_OK;
+}
+
+static void walk_object(mps_addr_t object, mps_fmt_t fmt, mps_pool_t in,
+                        void *p, size_t s) {
+  (void)fmt, (void)s;
+  if (in == pool && node_kind(object) != PAD)
+    *(size_t *)p += (size_t)((char *)nodes_skip(object) - (char *)object);
+}
+
+/* Bytes of the objects that both walks visit. */
+static size_t walked(void) {
+  size_t area = 0, objects = 0;
+
+  mps_arena_park(arena);
+  ck_assert_int_eq(mps_pool_walk(pool, walk_area, &area), MPS_RES_OK);
+  mps_arena_formatted_objects_walk(arena, walk_object, &objects, 0);
+  ck_assert_uint_eq(area, objects);
+  mps_arena_release(arena);
+  mps_arena_clamp(arena);
+  return area;
+}
+
+/* Blocks keep what they refer to, and follow it; they are kept by nothing but
+   their frame. */
+START_TEST(roots) {
+  node_t *p, *q;
+  mps_frame_t frame;
+
+  open_pools();
+  ck_assert_ptr_eq(mps_class_snc(), mps_class_snc());
+  p = make(stack, NODE, 2);
+  p->word[0] = make(moving_ap, NODE, 1);
+  frame = push(stack);
+  q = make(stack, NODE, 2);
+  q->word[0] = table[0] = make(moving_ap, NODE, 1);
+  q->word[1] = p->word[0];
+  p->word[0]->word[0] = make(moving_ap, LEAF, 1);
+  collect();
+  ck_assert_ptr_eq(q->word[0], table[0]);
+  ck_assert_ptr_eq(q->word[1], p->word[0]);
+  ck_assert_int_eq((int)node_kind(p->word[0]->word[0]), LEAF);
+  ck_assert_uint_eq(live_bytes(), 6 * sizeof(mps_word_t));
+  ck_assert_uint_eq(walked(), live_bytes());
+  mps_message_type_enable(arena, mps_message_type_finalization());
+  ck_assert_int_eq(mps_finalize(arena, (mps_addr_t *)&table[0]), MPS_RES_OK);
+  table[0] = NULL;
+  collect();
+  ck_assert(!mps_message_poll(arena));
+  pop(stack, frame);
+  collect();
+  ck_assert(mps_message_poll(arena));
+  ck_assert_uint_eq(live_bytes(), 3 * sizeof(mps_word_t));
+  ck_assert_uint_eq(walked(), live_bytes());
+  ck_assert_int_eq((int)node_kind(p->word[0]->word[0]), LEAF);
+  ck_assert_ptr_eq(make(stack, NODE, 1), q); /* the same place */
+  close_pools();
+}
+END_TEST
+
+/* Popping several frames, over many buffers; the memory stays and is used
+   again. */
+START_TEST(many_buffers) {
+  mps_frame_t outer, inner;
+  size_t total;
+  node_t *first;
+
+  open_pools();
+  first = make(stack, LEAF, 5);
+  outer = push(stack);
+  for (size_t i = 0; i < 2000; ++i)
+    (void)make(stack, NODE, 1 + i % 9);
+  inner = push(stack);
+  (void)push(stack);
+  for (size_t i = 0; i < 20000; ++i)
+    (void)make(stack, NODE, 1 + i % 9);
+  (void)make(stack, NODE, 40000);
+  total = mps_pool_total_size(pool);
+  ck_assert_uint_eq(walked(), live_bytes());
+  pop(stack, inner);
+  ck_assert_uint_eq(walked(), live_bytes());
+  ck_assert_uint_eq(mps_pool_total_size(pool), total);
+  pop(stack, outer);
+  ck_assert_uint_eq(live_bytes(), 6 * sizeof(mps_word_t));
+  ck_assert_uint_eq(walked(), live_bytes());
+  ck_assert_uint_eq(mps_pool_total_size(pool), total);
+  for (size_t i = 0; i < 12000; ++i)
+    (void)make(i % 2 ? stack : other, NODE, 1 + i % 9);
+  ck_assert_uint_eq(mps_pool_total_size(pool), total);
+  ck_assert_uint_eq(node_words(first), 6);
+  close_pools();
+}
+END_TEST
+
+/* Frames of points do not depend on each other. Frames that are no more are
+   refused. */
+START_TEST(frames) {
+  mps_frame_t a, b, c;
+  mps_addr_t p;
+  node_t *kept;
+
+  open_pools();
+  a = push(stack); /* of an empty stack */
+  b = push(other);
+  kept = make(other, LEAF, 2);
+  (void)make(stack, LEAF, 3);
+  c = push(stack);
+  (void)make(stack, LEAF, 4);
+  pop(stack, a);
+  ck_assert_uint_eq(live_bytes(), 3 * sizeof(mps_word_t));
+  ASSERTED(ck_assert_int_ne(mps_ap_frame_pop(stack, c), MPS_RES_OK));
+  ASSERTED(ck_assert_int_ne(mps_ap_frame_pop(stack, a), MPS_RES_OK));
+  ck_assert_uint_eq(node_words(kept), 3);
+  ck_assert_int_eq(mps_reserve(&p, stack, 16), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_frame_push(&c, stack), MPS_RES_FAIL);
+  ck_assert_int_eq(mps_ap_frame_pop(stack, a), MPS_RES_FAIL);
+  ((node_t *)p)->head = HEAD(LEAF, 2);
+  ck_assert(mps_commit(stack, p, 16));
+  pop(other, b);
+  ck_assert_uint_eq(live_bytes(), 2 * sizeof(mps_word_t));
+  close_pools();
+}
+END_TEST
+
+/* The blocks of a point die with it, and others use the memory. */
+START_TEST(points_end) {
+  mps_ap_t ap;
+  size_t total;
+
+  open_pools();
+  ap = make_ap(pool, mps_rank_exact());
+  for (size_t i = 0; i < 10000; ++i)
+    make(ap, NODE, 3)->word[0] = NULL;
+  (void)push(ap);
+  total = mps_pool_total_size(pool);
+  mps_ap_destroy(ap);
+  ck_assert_uint_eq(live_bytes(), 0);
+  ck_assert_uint_eq(walked(), 0);
+  ck_assert_uint_eq(mps_pool_free_size(pool), total);
+  for (size_t i = 0; i < 9000; ++i)
+    (void)make(stack, NODE, 3);
+  ck_assert_uint_eq(mps_pool_total_size(pool), total);
+  close_pools();
+}
+END_TEST
+
+/* A flip between reserve and commit makes the commit fail. */
+START_TEST(commit_fails) {
+  mps_addr_t p;
+  node_t *before;
+
+  open_pools();
+  before = make(stack, NODE, 1);
+  table[0] = make(moving_ap, NODE, 1);
+  ck_assert_int_eq(mps_reserve(&p, stack, 16), MPS_RES_OK);
+  ((node_t *)p)->head = HEAD(NODE, 2);
+  ((node_t *)p)->word[0] = table[0];
+  collect();
+  ck_assert(!mps_commit(stack, p, 16));
+  ck_assert_uint_eq(walked(), 2 * sizeof(mps_word_t));
+  before->word[0] = make(stack, NODE, 1);
+  ck_assert_uint_eq(walked(), 4 * sizeof(mps_word_t));
+  collect();
+  ck_assert_uint_eq(live_bytes(), 4 * sizeof(mps_word_t));
+  close_pools();
+}
+END_TEST
+
+/* Ranks, manual allocation, finalization: not here. */
+START_TEST(misuse) {
+  mps_ap_t ap;
+  mps_addr_t p;
+
+  open_pools();
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_RANK, mps_rank_weak());
+    ck_assert_int_eq(mps_ap_create_k(&ap, pool, args), MPS_RES_PARAM);
+  }
+  MPS_ARGS_END(args);
+  ASSERTED((void)mps_alloc(&p, pool, 16));
+  p = make(stack, NODE, 1);
+  ASSERTED(mps_free(pool, p, 16));
+  ASSERTED((void)mps_finalize(arena, &p));
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(stack,
+                                              mps_alloc_pattern_ramp()),
+                   MPS_RES_OK);
+  close_pools();
+}
+END_TEST
+
+/* A stack machine on top of a moving heap, with collections in progress. */
+START_TEST(machine) {
+  enum { DEPTH = 60 };
+  mps_frame_t frame[DEPTH];
+  node_t *top[DEPTH];
+  size_t depth = 0;
+
+  random_start();
+  open_pools();
+  mps_arena_pause_time_set(arena, 0.0);
+  mps_arena_release(arena);
+  for (size_t step = 0; step < 30000; ++step) {
+    if (depth < DEPTH && random_below(5) < 3) {
+      frame[depth] = push(stack);
+      top[depth] = make(stack, NODE, 3);
+      top[depth]->word[0] = depth > 0 ? top[depth - 1] : NULL;
+      top[depth]->word[1] = make(moving_ap, NODE, 2);
+      top[depth]->word[1]->word[0] =
+          depth > 0 ? top[depth - 1]->word[1] : NULL;
+      ++depth;
+    } else if (depth > 0) {
+      size_t to = depth - 1 - random_below(random_below(depth) + 1);
+      for (size_t i = 0; i < depth; ++i)
+        REQUIRE(top[i]->word[1]->word[0] ==
+                (i > 0 ? top[i - 1]->word[1] : NULL));
+      pop(stack, frame[to]);
+      depth = to;
+    }
+    if (step % 2500 == 0)
+      mps_arena_start_collect(arena);
+  }
+  close_pools();
+}
+END_TEST
+
+SUITE_MAIN("snc", 60, roots, many_buffers, frames, points_end, commit_fails,
+           misuse, machine)
