@@ -124,8 +124,8 @@ static inline val make_flonum(double d) {
 
 /* A compiler may keep an address derived from a reference instead of the
    reference itself: the difference of two, or the end of an array. Then
-   nothing pins the object. At the top of the body of a loop that allocates
-   and indexes v, PIN(v) makes it keep v. */
+   nothing pins the object. PIN(v) after something that allocates makes it
+   keep v until then; loops that allocate and index v have it at their top. */
 #define PIN(v) __asm__ volatile("" : "+r"(v) : : "memory")
 
 /* An object of references, all slots set to fill. */

@@ -197,6 +197,8 @@ static void rehash(val t) {
   while (n < table_count(t) * 3 + 3)
     n *= 2;
   make_arrays(t, n);
+  PIN(keys);
+  PIN(values);
   for (size_t i = FIRST; i < old + FIRST; i++) {
     val k = SLOT(keys, i), v = SLOT(values, i);
     if (k != UNBOUND && k != TOMB)

@@ -40,4 +40,4 @@
 (show (parameterize ((current-output-port (open-output-string))) (display "hidden") 5))
 (let loop ((i (from "1 two \"three\" (4)")) (n 0)) (let ((d (read i))) (if (eof-object? d) (show n) (begin (write d) (newline) (loop i (+ n 1))))))
 (show (read-string 0 (from "abc")) (eof-object? (read-string 5 (from ""))))
-(show (let ((bv (make-bytevector 4 0))) (list (read-bytevector! bv (open-input-bytevector #u8(7 8)) 1) bv)))
+(show (let ((bv (make-bytevector 4 0))) (list (read-bytevector! bv (open-input-bytevector #u8(7 8)) 1) (plain bv))))
