@@ -105,15 +105,16 @@ END_TEST
 
 START_TEST(output) {
   char name[] = "/tmp/test_plinth_XXXXXX", data[16] = {0};
+  char text[] = "hello";
   mps_io_t io;
   int fd = mkstemp(name);
   ck_assert_int_ge(fd, 0);
   ck_assert_int_eq(setenv("MPS_TELEMETRY_FILENAME", name, 1), 0);
   ck_assert_int_eq(mps_io_create(&io), MPS_RES_OK);
-  ck_assert_int_eq(mps_io_write(io, "hello", 5), MPS_RES_OK);
+  ck_assert_int_eq(mps_io_write(io, text, 5), MPS_RES_OK);
   ck_assert_int_eq(mps_io_flush(io), MPS_RES_OK);
   ck_assert_int_eq(read(fd, data, sizeof data), 5);
-  ck_assert_str_eq(data, "hello");
+  ck_assert_str_eq(data, text);
   mps_io_destroy(io);
   (void)close(fd);
   (void)unlink(name);

@@ -213,9 +213,9 @@ END_TEST
 START_TEST(test_ambiguous_stack) {
   mps_root_t root;
   mps_addr_t volatile here;
-  mps_addr_t cold;
   heap_start(mps_class_amc());
-  ck_assert_int_eq(mps_root_create_thread(&root, arena, thr, &cold + 64),
+  ck_assert_int_eq(mps_root_create_thread(&root, arena, thr,
+                                          __builtin_frame_address(0)),
                    MPS_RES_OK);
   fill();
   here = table[0];

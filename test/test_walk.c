@@ -290,9 +290,9 @@ static void step_thread(mps_addr_t *ref, mps_root_t root, void *p, size_t s) {
 START_TEST(test_roots_walk_thread) {
   mps_root_t root;
   mps_addr_t here[1] = {NULL};
-  mps_addr_t cold;
   heap_start(mps_class_amc());
-  ck_assert_int_eq(mps_root_create_thread(&root, arena, thr, &cold + 64),
+  ck_assert_int_eq(mps_root_create_thread(&root, arena, thr,
+                                          __builtin_frame_address(0)),
                    MPS_RES_OK);
   table[0] = numbered(1);
   here[0] = table[0];

@@ -32,6 +32,7 @@ FAINT = "#8d99ae"
 MOST_CALLS = 8    # kinds of call shown besides the total
 LABEL = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85,
          "pad": 0.6}
+LEAST = 0.5       # where the logarithmic scale begins
 STYLE = {
     "font.family": "DejaVu Sans", "font.size": 9,
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": FAINT,
@@ -66,15 +67,15 @@ def draw_calls(axes, profiles, marks):
         numbers = [profile["syscalls"].get(name, 0) for name in names]
         places = [row + (index - (len(profiles) - 1) / 2) * height
                   for row in range(len(names))]
-        axes.barh(places, [max(n, 0.5) for n in numbers], height * 0.92,
-                  left=0.5, label=mode, color=COLOURS[index % len(COLOURS)])
+        axes.barh(places, [max(n - LEAST, 0) for n in numbers],
+                  height * 0.92, left=LEAST, label=mode, color=COLOURS[index % len(COLOURS)])
         for place, number in zip(places, numbers):
-            axes.text(max(number, 0.5) * 1.15 + 0.5, place, f"{number:,}",
+            axes.text(max(number, LEAST) * 1.15, place, f"{number:,}",
                       va="center", fontsize=7, color=INK, zorder=4,
                       bbox=LABEL)
     draw_marks(axes, names, marks)
     axes.set_xscale("log")
-    axes.set_xlim(0.5, axes.get_xlim()[1] * 6)
+    axes.set_xlim(LEAST, axes.get_xlim()[1] * 6)
     axes.xaxis.set_major_formatter(plain)
     axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
     axes.set_yticks(range(len(names)), names)
