@@ -1,0 +1,469 @@
+/* Testudo: tests of several threads in one arena (interface, sections 1.9,
+   2.16, 11.16, 11.17). SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "test/objects.h"
+#include "test/suite.h"
+
+enum { THREADS = 4, SHARE = 64 };
+
+static atomic_bool ending;
+static atomic_size_t rounds;
+
+/* Each thread owns a part of the table, and writes to what all share. */
+typedef struct worker {
+  pthread_t thread;
+  size_t index;
+  mps_thr_t thr;
+  mps_root_t root;
+  mps_ap_t ap;
+} worker_t;
+
+static worker_t workers[THREADS];
+
+static void worker_enter(worker_t *w, void *cold) {
+  REQUIRE(mps_thread_reg(&w->thr, arena) == MPS_RES_OK);
+  REQUIRE(mps_root_create_thread(&w->root, arena, w->thr, cold) == MPS_RES_OK);
+  w->ap = point(pool);
+}
+
+static void worker_leave(worker_t *w) {
+  mps_ap_destroy(w->ap);
+  mps_root_destroy(w->root);
+  mps_thread_dereg(w->thr);
+}
+
+static void worker_round(worker_t *w, size_t n) {
+  mps_addr_t *own = table + SHARE * (1 + w->index);
+  for (size_t i = 0; i < 500; ++i) {
+    mps_addr_t obj = obj_on(w->ap, OBJ_NODE, 4);
+    size_t at = (n + i) % SHARE;
+    *obj_ref(obj, 0) = (mps_addr_t)(at << 2 | 1);
+    *obj_ref(obj, 1) = own[at];
+    *obj_ref(obj, 2) = table[at];
+    if (i % 7 == 0) /* an old object that everybody shares */
+      *obj_ref(table[at], 1 + w->index) = obj;
+    if (own[at] != NULL)
+      *obj_ref(own[at], 1) = NULL;
+    own[at] = obj;
+  }
+  for (size_t i = 0; i < SHARE; ++i) {
+    mps_addr_t obj = own[i];
+    if (obj != NULL) {
+      REQUIRE(number_of(obj) == i);
+      REQUIRE(number_of(*obj_ref(obj, 2)) == i);
+    }
+    obj = *obj_ref(table[i], 1 + w->index);
+    REQUIRE(obj == NULL || number_of(obj) == i);
+  }
+  atomic_fetch_add(&rounds, 1);
+}
+
+static void *work(void *p) {
+  worker_t *w = p;
+  worker_enter(w, __builtin_frame_address(0));
+  for (size_t n = 0; !atomic_load(&ending); ++n)
+    worker_round(w, n);
+  worker_leave(w);
+  return NULL;
+}
+
+static void crew_start(void) {
+  for (size_t i = 0; i < SHARE; ++i) {
+    table[i] = node(1 + THREADS);
+    *obj_ref(table[i], 0) = (mps_addr_t)(i << 2 | 1);
+  }
+  for (size_t i = 0; i < THREADS; ++i) {
+    workers[i].index = i;
+    ck_assert_int_eq(
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+  }
+}
+
+static void crew_stop(void) {
+  atomic_store(&ending, true);
+  for (size_t i = 0; i < THREADS; ++i)
+    ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+}
+
+static void wait_rounds(size_t n) {
+  size_t goal = atomic_load(&rounds) + n;
+  while (atomic_load(&rounds) < goal)
+    (void)usleep(1000);
+}
+
+START_TEST(test_allocate_and_mutate) {
+  heap_start(mps_class_amc());
+  mps_arena_pause_time_set(arena, _i == 0 ? 0.0 : 0.001);
+  crew_start();
+  for (int i = 0; i < 10; ++i) {
+    wait_rounds(8);
+    if (i % 2 == 0)
+      collect();
+    else
+      (void)mps_arena_start_collect(arena);
+    (void)mps_arena_step(arena, 0.001, 1.0);
+  }
+  crew_stop();
+  ck_assert_uint_gt(mps_collections(arena), 5);
+  heap_stop();
+}
+END_TEST
+
+/* Threads blocked in system calls stop, and the calls are not disturbed. */
+static int pipes[2];
+
+static void *block(void *p) {
+  mps_thr_t t;
+  char c = 0;
+  ssize_t n;
+  REQUIRE(mps_thread_reg(&t, arena) == MPS_RES_OK);
+  atomic_fetch_add((atomic_size_t *)p, 1);
+  errno = 77;
+  n = read(pipes[0], &c, 1); /* never EINTR */
+  REQUIRE(n == 1 && c == 'x');
+  REQUIRE(errno == 77);
+  mps_thread_dereg(t);
+  return NULL;
+}
+
+START_TEST(test_blocked) {
+  pthread_t threads[3];
+  atomic_size_t waiting = 0;
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(pipe(pipes), 0);
+  for (int i = 0; i < 3; ++i)
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, block, &waiting), 0);
+  while (atomic_load(&waiting) < 3)
+    (void)usleep(1000);
+  (void)usleep(20000);
+  for (size_t i = 0; i < 20; ++i) {
+    table[i] = numbered(i);
+    collect();
+  }
+  ck_assert_int_eq(write(pipes[1], "xxx", 3), 3);
+  for (int i = 0; i < 3; ++i)
+    ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+  heap_stop();
+}
+END_TEST
+
+/* A thread that exits while it is registered. */
+static void *leave_registered(void *p) {
+  worker_enter(p, __builtin_frame_address(0));
+  for (size_t i = 0; i < 100; ++i)
+    table[i] = obj_on(((worker_t *)p)->ap, OBJ_NODE, 2);
+  return NULL;
+}
+
+START_TEST(test_exit_registered) {
+  mps_addr_t obj;
+  heap_start(mps_class_amc());
+  for (size_t i = 0; i < THREADS; ++i) {
+    ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, leave_registered,
+                                    &workers[i]),
+                     0);
+    ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+    collect();
+  }
+  for (size_t i = 0; i < 3000; ++i)
+    table[200] = numbered(i);
+  obj = obj_on(workers[0].ap, OBJ_NODE, 2); /* points outlive their threads */
+  ck_assert_uint_eq(obj_refs(obj), 2);
+  for (size_t i = 0; i < THREADS; ++i)
+    worker_leave(&workers[i]);
+  heap_stop();
+}
+END_TEST
+
+START_TEST(test_many_descriptors) {
+  enum { MANY = 20 };
+  mps_thr_t t[MANY];
+  mps_arena_t first, second;
+  heap_start(mps_class_amc());
+  first = arena;
+  ck_assert_int_eq(
+      mps_arena_create_k(&second, mps_arena_class_vm(), mps_args_none),
+      MPS_RES_OK);
+  for (int i = 0; i < MANY; ++i) {
+    ck_assert_int_eq(mps_thread_reg(&t[i], i % 2 ? first : second),
+                     MPS_RES_OK);
+    for (int j = 0; j < i; ++j)
+      ck_assert_ptr_ne(t[i], t[j]);
+  }
+  table[0] = numbered(3);
+  collect();
+  for (int i = 0; i < MANY; ++i)
+    mps_thread_dereg(t[(i * 7) % MANY]);
+  mps_arena_destroy(second);
+  heap_stop();
+}
+END_TEST
+
+/* Descriptors of others may be dropped by anybody. */
+static void *only_register(void *p) {
+  mps_thr_t *t = p;
+  REQUIRE(mps_thread_reg(t, arena) == MPS_RES_OK);
+  while (!atomic_load(&ending))
+    (void)usleep(1000);
+  return NULL;
+}
+
+START_TEST(test_deregister_other) {
+  pthread_t thread;
+  mps_thr_t volatile t = NULL;
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(
+      pthread_create(&thread, NULL, only_register, (void *)(uintptr_t)&t), 0);
+  while (t == NULL)
+    (void)usleep(1000);
+  table[0] = numbered(1);
+  collect();
+  mps_thread_dereg(t);
+  ASSERTED_COOL(mps_thread_dereg(t));
+  collect();
+  atomic_store(&ending, true);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  heap_stop();
+}
+END_TEST
+
+/* Arenas of different threads know nothing of each other. */
+static void *own_arena(void *p) {
+  (void)p;
+  for (int i = 0; i < 30; ++i) {
+    mps_arena_t a;
+    mps_thr_t t;
+    REQUIRE(mps_arena_create_k(&a, mps_arena_class_vm(), mps_args_none) ==
+            MPS_RES_OK);
+    REQUIRE(mps_thread_reg(&t, a) == MPS_RES_OK);
+    (void)mps_arena_collect(a);
+    mps_thread_dereg(t);
+    mps_arena_destroy(a);
+  }
+  return NULL;
+}
+
+START_TEST(test_arenas) {
+  pthread_t threads[THREADS];
+  heap_start(mps_class_amc());
+  crew_start();
+  for (int i = 0; i < THREADS; ++i)
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, own_arena, NULL), 0);
+  for (int i = 0; i < THREADS; ++i)
+    ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+  wait_rounds(4);
+  crew_stop();
+  heap_stop();
+}
+END_TEST
+
+/* ---- signal handlers that run client code ---- */
+
+static atomic_size_t handled, refused;
+static mps_ap_t handler_ap;
+static mps_pool_t handler_manual;
+
+static void handler(int signal) {
+  mps_addr_t obj, block;
+  int saved = errno;
+  (void)signal;
+  ++handled;
+  if (obj_try(&obj, handler_ap, OBJ_NODE, 2) == MPS_RES_OK)
+    *obj_ref(obj, 0) = (mps_addr_t)1;
+  else
+    ++refused;
+  if (mps_alloc(&block, handler_manual, 32) == MPS_RES_OK)
+    mps_free(handler_manual, block, 32);
+  else
+    ++refused;
+  if (table[0] != NULL)
+    *obj_ref(table[0], 0) = (mps_addr_t)(4 * 11 + 1);
+  (void)mps_arena_busy(arena);
+  (void)mps_collections(arena);
+  (void)mps_arena_has_addr(arena, table[0]);
+  errno = saved;
+}
+
+/* Format methods are where a collection can be interrupted for sure. */
+static mps_res_t interrupted_scan(mps_ss_t ss, mps_addr_t base,
+                                  mps_addr_t limit) {
+  static int turn;
+  if (++turn % 50 == 0)
+    (void)raise(SIGUSR1);
+  return obj_scan(ss, base, limit);
+}
+
+static void interrupting_heap(void) {
+  mps_gen_param_s gens[] = {{64, 0.85}, {256, 0.45}};
+  start();
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, interrupted_scan);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, obj_skip);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, obj_fwd);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, obj_isfwd);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, obj_pad);
+    REQUIRE(mps_fmt_create_k(&fmt, arena, args) == MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  REQUIRE(mps_chain_create(&chain, arena, 2, gens) == MPS_RES_OK);
+  REQUIRE(mps_thread_reg(&thr, arena) == MPS_RES_OK);
+  REQUIRE(mps_root_create_table(&table_root, arena, mps_rank_exact(), 0, table,
+                                ROOTS) == MPS_RES_OK);
+  pool = obj_pool(mps_class_amc());
+  ap = point(pool);
+  handler_ap = point(pool);
+  REQUIRE(mps_pool_create_k(&handler_manual, arena, mps_class_mvff(),
+                            mps_args_none) == MPS_RES_OK);
+}
+
+START_TEST(test_signal_in_collection) {
+  struct sigaction action = {.sa_handler = handler};
+  interrupting_heap();
+  ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+  for (size_t i = 0; i < 30000; ++i) {
+    table[i % 200] = numbered(i);
+    *obj_ref(table[i % 200], 1) = table[(i + 77) % 200];
+  }
+  collect();
+  ck_assert_uint_gt(handled, 10);
+  ck_assert_uint_gt(refused, 0);
+  for (size_t i = 30000 - 199; i < 30000; ++i)
+    if (i % 200 != 0)
+      ck_assert_uint_eq(number_of(table[i % 200]), i);
+  mps_arena_park(arena);
+  (void)signal(SIGUSR1, SIG_IGN);
+  mps_ap_destroy(handler_ap);
+  mps_pool_destroy(handler_manual);
+  heap_stop();
+}
+END_TEST
+
+/* Signals from a timer, at any moment. */
+static void timer_handler(int signal) {
+  handler(signal);
+}
+
+START_TEST(test_signal_anywhere) {
+  struct sigaction action = {.sa_handler = timer_handler,
+                             .sa_flags = SA_RESTART};
+  heap_start(mps_class_amc());
+  handler_ap = point(pool);
+  ck_assert_int_eq(mps_pool_create_k(&handler_manual, arena, mps_class_mvff(),
+                                     mps_args_none),
+                   MPS_RES_OK);
+  table[0] = NULL;
+  ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+  for (int i = 0; i < 30; ++i) {
+    (void)ualarm(2000 + 137 * (useconds_t)i, 1000);
+    for (size_t j = 0; j < 3000; ++j) {
+      /* Not an object that the handler could see half made. */
+      table[1 + j % 200] = numbered(j);
+      *obj_ref(table[1 + j % 200], 1) = table[1 + (j + 77) % 200];
+    }
+    (void)mps_arena_start_collect(arena);
+  }
+  (void)ualarm(0, 0);
+  ck_assert_uint_gt(handled, 0);
+  mps_arena_park(arena);
+  mps_ap_destroy(handler_ap);
+  mps_pool_destroy(handler_manual);
+  heap_stop();
+}
+END_TEST
+
+/* ---- assertions ---- */
+
+static void failing_handler(const char *file, unsigned line,
+                            const char *text) {
+  mps_pool_t found;
+  (void)file, (void)line, (void)text;
+  mps_arena_postmortem(arena);
+  /* Everything can be looked at. */
+  for (size_t i = 0; i < 200; ++i)
+    if (table[i] == NULL || obj_size(table[i]) < WORD)
+      _exit(1);
+  if (mps_arena_busy(arena) || !mps_addr_pool(&found, arena, table[0]) ||
+      found != pool || mps_arena_committed(arena) == 0)
+    _exit(2);
+  _exit(42);
+}
+
+static mps_res_t failing_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
+  static int turn;
+  if (++turn == 20)
+    mps_lib_assert_fail(__FILE__, __LINE__, "in the middle");
+  return obj_scan(ss, base, limit);
+}
+
+START_TEST(test_postmortem) {
+  int status;
+  pid_t pid = fork();
+  if (pid == 0) {
+    mps_fmt_t f;
+    mps_pool_t p;
+    mps_ap_t q;
+    heap_start(mps_class_amc());
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, failing_scan);
+      MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, obj_skip);
+      MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, obj_fwd);
+      MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, obj_isfwd);
+      MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, obj_pad);
+      REQUIRE(mps_fmt_create_k(&f, arena, args) == MPS_RES_OK);
+    }
+    MPS_ARGS_END(args);
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_FORMAT, f);
+      REQUIRE(mps_pool_create_k(&p, arena, mps_class_amc(), args) ==
+              MPS_RES_OK);
+    }
+    MPS_ARGS_END(args);
+    q = point(p);
+    mps_arena_park(arena);
+    for (size_t i = 0; i < 200; ++i)
+      table[i] = numbered(i);
+    for (size_t i = 200; i < ROOTS; ++i)
+      table[i] = obj_on(q, OBJ_NODE, 300);
+    (void)mps_lib_assert_fail_install(failing_handler);
+    (void)mps_arena_collect(arena);
+    _exit(3);
+  }
+  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), 42);
+}
+END_TEST
+
+/* Without anybody being inside. */
+START_TEST(test_postmortem_at_rest) {
+  mps_pool_t found;
+  heap_start(mps_class_amc());
+  table[0] = numbered(8);
+  for (int i = 0; i < 5; ++i)
+    collect();
+  (void)mps_arena_start_collect(arena);
+  mps_arena_postmortem(arena);
+  mps_arena_postmortem(arena);
+  ck_assert_uint_eq(number_of(table[0]), 8);
+  ck_assert(mps_addr_pool(&found, arena, table[0]));
+  ck_assert_uint_gt(mps_arena_committed(arena), 0);
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {
+      test_blocked,          test_exit_registered, test_many_descriptors,
+      test_deregister_other, test_arenas,          test_signal_in_collection,
+      test_signal_anywhere,  test_postmortem,      test_postmortem_at_rest};
+  Suite *suite = suite_of("thread", 60, tests, sizeof tests / sizeof tests[0]);
+  TCase *loops = tcase_create("loops");
+  tcase_set_timeout(loops, 60);
+  tcase_add_loop_test(loops, test_allocate_and_mutate, 0, 2);
+  suite_add_tcase(suite, loops);
+  return suite_run(suite);
+}
