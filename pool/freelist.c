@@ -202,7 +202,9 @@ static bool freelist_buffered(const tdo_freelist_t *fl, const char *base,
                               const char *limit) {
   TDO_RING_FOR(node, &fl->pool->aps) {
     tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, node);
-    if (ap->seg != NULL && base < ap->limit && limit > (char *)ap->pub.init)
+    const char *init = ap->pub.init;
+    if (ap->seg != NULL && init < ap->limit && base < ap->limit &&
+        limit > init)
       return true;
   }
   return false;
