@@ -136,7 +136,7 @@
    '(implies (and (iff p q) (iff q r))
              (iff p r))
    '(implies (and (or p q) (and (or (not q) r) (or (not r) s))) (or p s))
-   '(iff (xor p q) (xor q p))
+   '(implies (xor p q) (or p q))
    (list 'equal (list 'times (number 12) (number 11)) (number 132))
    (list 'even (list 'times (number 7) (number 14)))
    (list 'equal
