@@ -15,6 +15,8 @@ MIB = 1 << 20
 SIZES = {"quick": [32, 64, 128, 256, 512],
          "full": [256, 512, 1024, 2048, 4096, 8192, 12288]}
 REPEAT = {"quick": 3, "full": 2}
+# A nursery of one size, or the library might choose it by the heap.
+MINOR = {"ops": 4_000_000, "nursery": 8192}
 MOST_MINOR = 1.3  # of the time at the smallest heap, at the largest
 NAMES = {"operation": "time per operation, us",
          "minor": "minor collection, ms",
@@ -62,7 +64,7 @@ def measure(programs, set_name, fits, log):
                 report = runs.run(built["bigheap"], options)
                 values["operation"].append(1e6 * own_work(report))
                 values["pause"].append(1e3 * report["pause"]["own"])
-                report = runs.run(built["minor"], options)
+                report = runs.run(built["minor"], {**options, **MINOR})
                 values["minor"].append(1e3 * minor(report))
             for key, list_of in values.items():
                 found[name][key].append((size, statistics.median(list_of)))
