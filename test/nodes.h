@@ -4,6 +4,7 @@
 #ifndef TDO_TEST_NODES_H
 #define TDO_TEST_NODES_H
 
+#include <stdlib.h>
 #include <string.h>
 #include "mpsavm.h"
 #include "test/asserted.h"
@@ -196,14 +197,28 @@ static inline mps_fmt_t make_format(mps_fmt_scan_t scan, size_t align,
   return fmt;
 }
 
-/* Nothing is collected but by `collect`, until the arena is released: what
+/* A root of N objects, null. */
+static inline node_t **make_root(mps_root_t *root_o, size_t n) {
+  node_t **objects = calloc(n, sizeof *objects);
+
+  ck_assert_ptr_nonnull(objects);
+  ck_assert_int_eq(mps_root_create_table(root_o, arena, mps_rank_exact(), 0,
+                                         (mps_addr_t *)objects, n),
+                   MPS_RES_OK);
+  return objects;
+}
+
+/* A hit of a barrier does little work. Nothing is collected but by `collect`, until the arena is released: what
    tests keep in variables is safe. */
 static inline void start(void) {
   memset(table, 0, sizeof table);
   memset(hints, 0, sizeof hints);
-  ck_assert_int_eq(
-      mps_arena_create_k(&arena, mps_arena_class_vm(), mps_args_none),
-      MPS_RES_OK);
+  MPS_ARGS_BEGIN(args) {
+    TDO_ARGS_ADD(args, TDO_KEY_SHIELD_QUANTUM, (size_t)4096);
+    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
   asserted_start();
   format = make_format(nodes_scan, sizeof(mps_word_t), false);
   moving_format = make_format(nodes_scan, sizeof(mps_word_t), true);

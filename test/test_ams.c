@@ -319,39 +319,44 @@ END_TEST
 
 /* A graph against a model, while the collector works in slices. */
 START_TEST(mutator) {
-  enum { NODES = TABLE, SLOTS = 12 };
+  enum { NODES = 5000, SLOTS = 12 };
   static unsigned number[NODES], linked[NODES][SLOTS];
   unsigned next = 1;
+  mps_root_t graph_root;
+  node_t **graph;
 
   random_start();
   open_pools(_i);
   mps_arena_pause_time_set(arena, 0.0);
+  graph = make_root(&graph_root, NODES);
   memset(number, 0, sizeof number);
   memset(linked, 0, sizeof linked);
   mps_arena_release(arena);
-  for (size_t step = 0; step < 60000; ++step) {
+  for (size_t step = 0; step < 200000; ++step) {
     size_t i = random_below(NODES), j = random_below(NODES);
     size_t slot = random_below(SLOTS);
-    if (table[i] == NULL || random_below(30) == 0) {
-      table[i] = make(random_below(2) ? exact : moving_ap, NODE, SLOTS + 1);
+    if (graph[i] == NULL || random_below(300) == 0) {
+      graph[i] = make(random_below(2) ? exact : moving_ap, NODE, SLOTS + 1);
       number[i] = next++;
       memset(linked[i], 0, sizeof linked[i]);
       /* a leaf of its own carries the number */
       node_t *tag = make(random_below(2) ? exact : moving_ap, LEAF, 1);
       tag->word[0] = (node_t *)(uintptr_t)number[i];
-      table[i]->word[SLOTS] = tag;
+      graph[i]->word[SLOTS] = tag;
     }
     if (linked[i][slot] != 0) {
-      node_t *to = table[i]->word[slot];
+      node_t *to = graph[i]->word[slot];
       REQUIRE((uintptr_t)to->word[SLOTS]->word[0] == linked[i][slot]);
     }
-    if (table[j] != NULL) {
-      table[i]->word[slot] = table[j];
+    if (graph[j] != NULL) {
+      graph[i]->word[slot] = graph[j];
       linked[i][slot] = number[j];
     }
-    if (step % 4000 == 0)
+    if (step % 10000 == 0)
       mps_arena_start_collect(arena);
   }
+  mps_root_destroy(graph_root);
+  free(graph);
   close_pools();
 }
 END_TEST

@@ -344,37 +344,42 @@ END_TEST
 /* The mutator works on weak and strong objects while collections are in
    progress. */
 START_TEST(mutator) {
-  enum { SLOTS = 30 };
+  enum { SLOTS = 30, NODES = 2500 };
+  mps_root_t graph_root;
+  node_t **graph;
 
   random_start();
   open_pools(class_of(_i));
   mps_arena_pause_time_set(arena, 0.0);
-  for (size_t i = 0; i < TABLE; ++i)
-    table[i] = make(i % 2 ? weak : strong, NODE, SLOTS);
+  graph = make_root(&graph_root, NODES);
+  for (size_t i = 0; i < NODES; ++i)
+    graph[i] = make(i % 2 ? weak : strong, NODE, SLOTS);
   mps_arena_release(arena);
-  for (size_t step = 0; step < 20000; ++step) {
-    size_t t = random_below(TABLE), i = random_below(SLOTS);
+  for (size_t step = 0; step < 150000; ++step) {
+    size_t t = random_below(NODES), i = random_below(SLOTS);
     node_t *p = make(step % 3 ? moving_ap : strong, NODE, 2);
-    if (table[t]->word[i] != NULL) {
-      REQUIRE(node_words(table[t]->word[i]) == 3);
+    if (graph[t]->word[i] != NULL) {
+      REQUIRE(node_words(graph[t]->word[i]) == 3);
       p->word[0] = NULL;
     }
-    table[t]->word[i] = p;
-    if (step % 2500 == 0)
+    graph[t]->word[i] = p;
+    if (step % 10000 == 0)
       mps_arena_start_collect(arena);
     if (random_below(500) == 0)
-      table[t] = make(t % 2 ? weak : strong, NODE, SLOTS);
+      graph[t] = make(t % 2 ? weak : strong, NODE, SLOTS);
     if (step % 1000 == 0)
       mps_arena_step(arena, 0.0001, 0.0);
   }
   collect();
-  for (size_t t = 0; t < TABLE; ++t)
+  for (size_t t = 0; t < NODES; ++t)
     for (size_t i = 0; i < SLOTS; ++i) {
       if (t % 2)
-        REQUIRE(table[t]->word[i] == NULL);
-      else if (table[t]->word[i] != NULL)
-        REQUIRE(node_words(table[t]->word[i]) == 3);
+        REQUIRE(graph[t]->word[i] == NULL);
+      else if (graph[t]->word[i] != NULL)
+        REQUIRE(node_words(graph[t]->word[i]) == 3);
     }
+  mps_root_destroy(graph_root);
+  free(graph);
   close_pools();
 }
 END_TEST

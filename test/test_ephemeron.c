@@ -216,8 +216,9 @@ END_TEST
 /* The mutator changes tables while collections are in progress: what it holds
    keys of stays. */
 START_TEST(mutator) {
-  enum { TABLES = 24, ROOM = 40, KEYS = TABLE - TABLES };
-  mps_root_t keys_root;
+  enum { TABLES = 400, ROOM = 40 };
+  mps_root_t keys_root, tables_root;
+  node_t **tables;
   static node_t *keys[TABLES][ROOM];
 
   random_start();
@@ -228,40 +229,43 @@ START_TEST(mutator) {
                                          0, (mps_addr_t *)keys,
                                          TABLES * ROOM),
                    MPS_RES_OK);
+  tables = make_root(&tables_root, TABLES);
   for (size_t t = 0; t < TABLES; ++t)
-    table[t] = make_table(PAIRS, ROOM);
+    tables[t] = make_table(PAIRS, ROOM);
   mps_arena_release(arena);
-  for (size_t step = 0; step < 20000; ++step) {
+  for (size_t step = 0; step < 150000; ++step) {
     size_t t = random_below(TABLES), i = random_below(ROOM);
     if (keys[t][i] != NULL) {
-      REQUIRE(key_of(table[t], i) == keys[t][i]);
-      REQUIRE(node_words(value_of(table[t], i)) == 3);
-      REQUIRE(value_of(table[t], i)->word[1] == NULL ||
-              node_words(value_of(table[t], i)->word[1]) == 2);
+      REQUIRE(key_of(tables[t], i) == keys[t][i]);
+      REQUIRE(node_words(value_of(tables[t], i)) == 3);
+      REQUIRE(value_of(tables[t], i)->word[1] == NULL ||
+              node_words(value_of(tables[t], i)->word[1]) == 2);
       if (random_below(3) == 0)
         keys[t][i] = NULL;
       continue;
     }
-    table[TABLES] = make(step % 3 ? moving_ap : strong, NODE, 2);
-    table[TABLES]->word[1] = NULL;
+    table[0] = make(step % 3 ? moving_ap : strong, NODE, 2);
+    table[0]->word[1] = NULL;
     keys[t][i] = make(step % 2 ? moving_ap : strong, NODE, 1);
-    table[TABLES]->word[0] = keys[t][i];
-    table[TABLES]->word[1] = keys[t][i];
-    set_pair(table[t], i, keys[t][i], table[TABLES]);
-    table[TABLES] = NULL;
-    if (step % 2500 == 0)
+    table[0]->word[0] = keys[t][i];
+    table[0]->word[1] = keys[t][i];
+    set_pair(tables[t], i, keys[t][i], table[0]);
+    table[0] = NULL;
+    if (step % 10000 == 0)
       mps_arena_start_collect(arena);
-    if (step % 500 == 0)
+    if (step % 1000 == 0)
       mps_arena_step(arena, 0.0001, 0.0);
     if (random_below(400) == 0) {
       memset(keys[t], 0, sizeof keys[t]);
-      table[t] = make_table(PAIRS, ROOM);
+      tables[t] = make_table(PAIRS, ROOM);
     }
   }
   collect();
   for (size_t t = 0; t < TABLES; ++t)
     for (size_t i = 0; i < ROOM; ++i)
-      REQUIRE(pair_lives(table[t], i) == (keys[t][i] != NULL));
+      REQUIRE(pair_lives(tables[t], i) == (keys[t][i] != NULL));
+  mps_root_destroy(tables_root);
+  free(tables);
   mps_root_destroy(keys_root);
   close_pools();
 }
