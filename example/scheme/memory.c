@@ -9,9 +9,11 @@
 #include "mpsavm.h"
 #include "mpscamc.h"
 #include "mpscawl.h"
+#include "testudo.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* The stack area: frames above STACK_FRAMES words go to the heap; the rest
    is room for long argument lists. */
@@ -414,10 +416,35 @@ void memory_collect(void) {
   mps_arena_release(vm.arena);
 }
 
-size_t memory_collections(void) {
-  return mps_collections(vm.arena);
+static val entry(const char *name, val value, val list) {
+  val pair = cons(FALSE, value);
+  CAR(pair) = intern(name);
+  return cons(pair, list);
 }
 
-val memory_statistics(val list) {
-  return list;
+static double cpu_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The collector's share is of the processor time since the start. */
+val memory_statistics(void) {
+  tdo_statistics_s s;
+  val list = NIL;
+  double total = cpu_seconds();
+  tdo_statistics(vm.arena, &s);
+  list = entry("protect-calls", FIX(s.protect_calls_process), list);
+  list = entry("write-hits", FIX(s.hits_write), list);
+  list = entry("read-hits", FIX(s.hits_read), list);
+  list = entry("reserved", FIX(mps_arena_reserved(vm.arena)), list);
+  list = entry("spare", FIX(mps_arena_spare_committed(vm.arena)), list);
+  list = entry("committed", FIX(mps_arena_committed(vm.arena)), list);
+  list = entry("longest-pause", make_flonum(s.longest_pause), list);
+  list = entry("collector-share",
+               make_flonum(total > 0 ? s.collect_seconds / total : 0), list);
+  list = entry("collector-seconds", make_flonum(s.collect_seconds), list);
+  list = entry("total-seconds", make_flonum(total), list);
+  list = entry("full-collections", FIX(s.full_collections), list);
+  return entry("collections", FIX(s.collections), list);
 }

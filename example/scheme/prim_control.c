@@ -299,18 +299,10 @@ static val p_gc(int argc, val *argv) {
   return UNSPEC;
 }
 
-static val entry(const char *name, val value, val list) {
-  return cons(cons(intern(name), value), list);
-}
-
 static val p_gc_statistics(int argc, val *argv) {
   (void)argc;
   (void)argv;
-  val list = memory_statistics(NIL);
-  list = entry("reserved", FIX(mps_arena_reserved(vm.arena)), list);
-  list = entry("spare", FIX(mps_arena_spare_committed(vm.arena)), list);
-  list = entry("committed", FIX(mps_arena_committed(vm.arena)), list);
-  return entry("collections", FIX(memory_collections()), list);
+  return memory_statistics();
 }
 
 static val p_address(int argc, val *argv) {

@@ -143,9 +143,8 @@ val make_weak_array(size_t length, bool weak);
 void weak_arrays_link(val a, val b);
 
 void memory_collect(void);
-size_t memory_collections(void);
-/* Adds entries of (gc-statistics) in front of the list. */
-val memory_statistics(val list);
+/* The list of (gc-statistics). */
+val memory_statistics(void);
 /* Give the guardians what the collector found dead. */
 void memory_poll_finalization(void);
 
