@@ -38,6 +38,7 @@ typedef struct heap_settings_s {
   size_t size;          /* bytes that will live, about */
   double pause;         /* seconds */
   size_t nursery, gen1; /* kilobytes of the two first generations */
+  size_t limit;         /* bytes that it may take */
   int survivors;        /* count the bytes that survive */
 } heap_settings_t;
 

@@ -32,10 +32,11 @@ static void on_event(GC_EventType event) {
 }
 
 void heap_open(const heap_settings_t *settings, void *cold) {
-  (void)settings;
   (void)cold;
   GC_set_handle_fork(1);
   GC_INIT();
+  if (settings->limit != 0)
+    GC_set_max_heap_size(settings->limit);
   GC_allow_register_threads();
   GC_set_on_collection_event(on_event);
 }

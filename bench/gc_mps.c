@@ -134,6 +134,8 @@ void heap_open(const heap_settings_t *settings, void *cold) {
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_ARENA_SIZE,
                  size < (size_t)1 << 30 ? (size_t)1 << 30 : size);
+    if (settings->limit != 0)
+      MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, settings->limit);
     heap_must(mps_arena_create_k(&arena, mps_arena_class_vm(), args));
   }
   MPS_ARGS_END(args);

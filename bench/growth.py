@@ -49,25 +49,36 @@ def minor(report):
     return report["work_lost"] / number if number > 0 else 0
 
 
-def measure(programs, set_name, fits, log):
+def one(built, options, repeat, log):
+    """The median of each measure of one collector at one size of heap, as
+    far as it gets."""
+    values = {key: [] for key in NAMES}
+    try:
+        for _ in range(repeat):
+            report = runs.run(built["bigheap"], options)
+            values["operation"].append(1e6 * own_work(report))
+            values["pause"].append(1e3 * report["pause"]["own"])
+            report = runs.run(built["minor"], {**options, **MINOR})
+            values["minor"].append(1e3 * minor(report))
+    except builds.Failure as failure:
+        log(f"FAILED: {failure}")
+    return {key: statistics.median(list_of)
+            for key, list_of in values.items() if list_of}
+
+
+def measure(programs, set_name, fits, limited, log):
     """For each collector and measure, points of heap in MiB and value."""
     found = {name: {key: [] for key in NAMES} for name in programs}
     for size in SIZES[set_name]:
-        options = {"heap": size * MIB, "ops": 2_000_000}
+        if not fits(size * MIB):
+            log(f"growth: {size} MiB: left out, no memory for it")
+            continue
+        options = limited({"heap": size * MIB, "ops": 2_000_000})
         for name, built in programs.items():
-            if not fits(name, size * MIB):
-                log(f"growth: {size} MiB, {name}: left out, no memory for it")
-                continue
             log(f"growth: {size} MiB, {name}")
-            values = {key: [] for key in NAMES}
-            for _ in range(REPEAT[set_name]):
-                report = runs.run(built["bigheap"], options)
-                values["operation"].append(1e6 * own_work(report))
-                values["pause"].append(1e3 * report["pause"]["own"])
-                report = runs.run(built["minor"], {**options, **MINOR})
-                values["minor"].append(1e3 * minor(report))
-            for key, list_of in values.items():
-                found[name][key].append((size, statistics.median(list_of)))
+            medians = one(built, options, REPEAT[set_name], log)
+            for key, value in medians.items():
+                found[name][key].append((size, value))
     return found
 
 

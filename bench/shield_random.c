@@ -16,8 +16,8 @@ int main(int argc, char **argv) {
     vector_t *young = vector_make(2);
     vectors[v]->slot[heap_random() % VECTOR_SLOTS] = young;
   }
-  printf("writes %zu seconds %.3f calls %zu\n", writes,
-         heap_seconds() - start, heap_calls() - calls);
+  printf("writes %zu seconds %.3f calls %zu\n", writes, heap_seconds() - start,
+         heap_calls() - calls);
   for (size_t v = 0; v < vectors_count; ++v) {
     for (size_t i = 0; i < VECTOR_SLOTS; ++i) {
       vector_t *young = vectors[v]->slot[i];

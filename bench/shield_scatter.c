@@ -21,8 +21,8 @@ int main(int argc, char **argv) {
       (void)vector_make(2); /* time for collections without writes */
     }
   }
-  printf("rounds %zu seconds %.3f calls %zu\n", rounds,
-         heap_seconds() - start, heap_calls() - calls);
+  printf("rounds %zu seconds %.3f calls %zu\n", rounds, heap_seconds() - start,
+         heap_calls() - calls);
   for (size_t v = 0; v < vectors_count; ++v) {
     bad += vectors[v]->slot[7]->slot[0] != vectors[v];
   }

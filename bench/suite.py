@@ -5,6 +5,7 @@ this; run it with --help for what it can do.
 SPDX-License-Identifier: BSD-2-Clause
 """
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
@@ -19,9 +20,8 @@ import tables
 import yardsticks
 
 OURS, BASE = "testudo", "boehm"
-# Bytes that a live byte may need: more is not tried on a full machine.
-NEED = {BASE: 2.7}
-NEED_OURS = 1.9
+NEED = 1.3  # bytes that a live byte takes at least
+ALLOWED = 0.95  # of the available memory
 
 
 def log(text):
@@ -81,8 +81,17 @@ def available():
     return float("inf")
 
 
-def fits(name, heap):
-    return heap * NEED.get(name, NEED_OURS) <= available()
+def fits(heap):
+    """Whether to try a heap of so many bytes."""
+    return heap * NEED <= ALLOWED * available()
+
+
+def limited(options):
+    """The options of a workload, with a limit on memory if it needs one so as
+    not to take what the machine has not got."""
+    if options.get("heap", 0) * 3 <= ALLOWED * available():
+        return options
+    return {**options, "limit": int(ALLOWED * available())}
 
 
 def collectors(options):
@@ -96,15 +105,13 @@ def collectors(options):
 def measure_cases(options, programs, environments):
     found = []
     for case in cases.select(options.set, options.cases):
-        usable = {}
-        for name, built in programs.items():
-            if fits(name, case.options.get("heap", 0)):
-                usable[name] = built
-            else:
-                log(f"{case.name}: {name}: left out, no memory for it")
+        if not fits(case.options.get("heap", 0)):
+            log(f"{case.name}: left out, no memory for it")
+            continue
+        case = dataclasses.replace(case, options=limited(case.options))
         found.append(runs.series(
-            case, usable, environments, options.repeat or case.repeat, log,
-            options.strace))
+            case, programs, environments, options.repeat or case.repeat, log,
+            options.strace or options.set == "full"))
     return found
 
 
@@ -157,7 +164,8 @@ def measure(options):
         goals += yardsticks.goals(found)
         figures["yardsticks"] = found
     if not options.cases and not options.no_growth:
-        grown = growth.measure(programs, options.set, fits, log)
+        grown = growth.measure(programs, options.set, fits, limited,
+                               log)
         passes = growth.bits(options.output, options.library)
         parts.append(growth.report(grown, passes))
         goals += growth.goals(grown, passes, OURS)
