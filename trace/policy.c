@@ -168,8 +168,10 @@ bool tdo_policy_start_full(tdo_heap_t *heap, const char *why) {
 bool tdo_policy_collect(tdo_heap_t *heap, const char *why) {
   tdo_trace_finish(heap);
   heap->full_wanted = false;
-  if (!tdo_trace_start(heap, NULL, 0, why))
+  if (!tdo_trace_start(heap, NULL, 0, why)) {
+    tdo_space_trim(&heap->space); /* the client waits for this, too */
     return false;
+  }
   tdo_trace_finish(heap);
   return true;
 }

@@ -1,0 +1,529 @@
+/* Testudo: tests of arenas (interface, sections 2.2-2.6).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include "test/objects.h"
+#include "test/suite.h"
+
+#define MIB ((size_t)1 << 20)
+
+static mps_arena_t create(size_t size, size_t limit, double spare) {
+  mps_arena_t a;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_SIZE, size);
+    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, limit);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, spare);
+    ck_assert_int_eq(mps_arena_create_k(&a, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+    ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END);
+  }
+  MPS_ARGS_END(args);
+  return a;
+}
+
+static void check_invariants(mps_arena_t a) {
+  size_t committed = mps_arena_committed(a);
+  double spare = mps_arena_spare(a);
+  ck_assert(spare >= 0.0 && spare <= 1.0);
+  ck_assert((double)mps_arena_spare_committed(a) <= spare * (double)committed);
+  ck_assert_uint_lt(mps_arena_spare_committed(a), committed);
+  ck_assert_uint_le(committed, mps_arena_reserved(a));
+  ck_assert_uint_le(committed, mps_arena_commit_limit(a));
+}
+
+static mps_pool_t manual(mps_arena_t a) {
+  mps_pool_t p;
+  ck_assert_int_eq(mps_pool_create_k(&p, a, mps_class_mvff(), mps_args_none),
+                   MPS_RES_OK);
+  return p;
+}
+
+/* ---- creation ---- */
+
+START_TEST(test_defaults) {
+  start();
+  ck_assert_uint_ge(mps_arena_reserved(arena), (size_t)1 << 28);
+  ck_assert_uint_eq(mps_arena_commit_limit(arena), SIZE_MAX);
+  ck_assert_double_eq(mps_arena_spare(arena), 0.75);
+  ck_assert_double_eq(mps_arena_pause_time(arena), 0.1);
+  ck_assert_uint_le(mps_arena_committed(arena), 160000);
+  ck_assert_uint_eq(mps_collections(arena), 0);
+  ck_assert(!mps_arena_busy(arena));
+  ck_assert_ptr_eq(mps_arena_class_vm(), mps_arena_class_vm());
+  check_invariants(arena);
+  stop();
+}
+END_TEST
+
+START_TEST(test_sizes) {
+  static const size_t sizes[] = {0, 1, 4095, 4097, 1000003, 123456789};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    mps_arena_t a = create(sizes[i], SIZE_MAX, 0.5);
+    mps_pool_t p = manual(a);
+    mps_addr_t q;
+    ck_assert_uint_ge(mps_arena_reserved(a), sizes[i]);
+    ck_assert_int_eq(mps_alloc(&q, p, 100000), MPS_RES_OK);
+    check_invariants(a);
+    mps_pool_destroy(p);
+    mps_arena_destroy(a);
+  }
+}
+END_TEST
+
+START_TEST(test_varargs) {
+  mps_arena_t a;
+  ck_assert_int_eq(mps_arena_create(&a, mps_arena_class_vm(), 5 * MIB),
+                   MPS_RES_OK);
+  ck_assert_uint_ge(mps_arena_reserved(a), 5 * MIB);
+  mps_arena_destroy(a);
+}
+END_TEST
+
+START_TEST(test_impossible) {
+  mps_arena_t a = (mps_arena_t)&a;
+  ck_assert_int_eq(mps_arena_create(&a, mps_arena_class_vm(), SIZE_MAX),
+                   MPS_RES_RESOURCE);
+  ck_assert_int_eq(mps_arena_create(&a, mps_arena_class_vm(), (size_t)1 << 50),
+                   MPS_RES_RESOURCE);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, 16384);
+    ck_assert_int_eq(mps_arena_create_k(&a, mps_arena_class_vm(), args),
+                     MPS_RES_COMMIT_LIMIT);
+  }
+  MPS_ARGS_END(args);
+  ck_assert_ptr_eq(a, &a);
+}
+END_TEST
+
+START_TEST(test_grain) {
+  static const size_t grains[] = {1, 3, 512, 4096, 8192, 65536, MIB};
+  for (size_t i = 0; i < sizeof grains / sizeof grains[0]; ++i) {
+    start();
+    mps_arena_destroy(arena);
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_ARENA_GRAIN_SIZE, grains[i]);
+      MPS_ARGS_ADD(args, MPS_KEY_ARENA_ZONED, 0);
+      MPS_ARGS_ADD(args, MPS_KEY_PAUSE_TIME, INFINITY);
+      MPS_ARGS_ADD(args, MPS_KEY_VMW3_TOP_DOWN, 1);
+      ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
+                       MPS_RES_OK);
+      ck_assert_ptr_eq(args[0].key, MPS_KEY_VMW3_TOP_DOWN); /* left */
+    }
+    MPS_ARGS_END(args);
+    asserted_start();
+    heap_in_arena(mps_class_amc());
+    for (size_t j = 0; j < 20000; ++j)
+      table[j % ROOTS] = numbered(j);
+    collect();
+    ck_assert_uint_eq(number_of(table[0]), 20000 / ROOTS * ROOTS);
+    heap_stop();
+  }
+}
+END_TEST
+
+START_TEST(test_spare_commit_limit_key) {
+  mps_arena_t a;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, 10 * MIB);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE_COMMIT_LIMIT, MIB);
+    ck_assert_int_eq(mps_arena_create_k(&a, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  ck_assert_double_eq_tol(mps_arena_spare(a), 0.1, 1e-9);
+  mps_arena_destroy(a);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE_COMMIT_LIMIT, MIB);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.25);
+    ck_assert_int_eq(mps_arena_create_k(&a, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  ck_assert_double_eq(mps_arena_spare(a), 0.25);
+  mps_arena_destroy(a);
+}
+END_TEST
+
+START_TEST(test_many_arenas) {
+  enum { MANY = 12 };
+  mps_arena_t a[MANY];
+  mps_pool_t p[MANY];
+  mps_addr_t q[MANY];
+  for (int i = 0; i < MANY; ++i) {
+    a[i] = create(MIB, SIZE_MAX, 0.5);
+    p[i] = manual(a[i]);
+    ck_assert_int_eq(mps_alloc(&q[i], p[i], 5 * MIB), MPS_RES_OK);
+    memset(q[i], i, 5 * MIB);
+  }
+  for (int i = 0; i < MANY; ++i)
+    for (int j = 0; j < MANY; ++j)
+      ck_assert_int_eq(mps_arena_has_addr(a[i], q[j]), i == j);
+  for (int i = 0; i < MANY; ++i) {
+    ck_assert_int_eq(*(char *)q[i], i);
+    mps_pool_destroy(p[i]);
+    mps_arena_destroy(a[i]);
+  }
+}
+END_TEST
+
+START_TEST(test_thousands) {
+  for (int i = 0; i < 3000; ++i) {
+    mps_arena_t a = create(MIB, SIZE_MAX, 0.5);
+    mps_arena_destroy(a);
+  }
+}
+END_TEST
+
+/* ---- limits ---- */
+
+START_TEST(test_commit_limit) {
+  mps_addr_t p[64];
+  mps_pool_t m;
+  size_t committed, n = 0;
+  start();
+  m = manual(arena);
+  committed = mps_arena_committed(arena);
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, 0), MPS_RES_FAIL);
+  ck_assert_uint_eq(mps_arena_commit_limit(arena), SIZE_MAX);
+  mps_arena_spare_set(arena, 0.0);
+  committed = mps_arena_committed(arena);
+  ck_assert_uint_eq(mps_arena_spare_committed(arena), 0);
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, committed - 1),
+                   MPS_RES_FAIL);
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, committed), MPS_RES_OK);
+  ck_assert_int_eq(mps_alloc(&p[0], m, MIB), MPS_RES_COMMIT_LIMIT);
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, committed + 10 * MIB),
+                   MPS_RES_OK);
+  while (mps_alloc(&p[n], m, MIB) == MPS_RES_OK) {
+    check_invariants(arena);
+    ++n;
+  }
+  ck_assert_uint_ge(n, 9);
+  ck_assert_int_eq(mps_alloc(&p[n], m, MIB), MPS_RES_COMMIT_LIMIT);
+  ck_assert_int_eq(
+      mps_arena_commit_limit_set(arena, mps_arena_commit_limit(arena) + MIB),
+      MPS_RES_OK);
+  ck_assert_int_eq(mps_alloc(&p[n], m, MIB / 2), MPS_RES_OK);
+  mps_free(m, p[n], MIB / 2);
+  while (n-- > 0)
+    mps_free(m, p[n], MIB);
+  check_invariants(arena);
+  mps_pool_destroy(m);
+  stop();
+}
+END_TEST
+
+/* Spare memory anywhere makes room. */
+START_TEST(test_limit_uses_spare) {
+  mps_addr_t p, q;
+  mps_pool_t m, n;
+  size_t most;
+  start();
+  mps_arena_spare_set(arena, 1.0);
+  m = manual(arena);
+  ck_assert_int_eq(mps_alloc(&p, m, 8 * MIB), MPS_RES_OK);
+  mps_pool_destroy(m);
+  ck_assert_uint_ge(mps_arena_spare_committed(arena), 8 * MIB);
+  most = mps_arena_committed(arena);
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, most), MPS_RES_OK);
+  n = manual(arena);
+  ck_assert_int_eq(mps_alloc(&q, n, 5 * MIB), MPS_RES_OK);
+  check_invariants(arena);
+  ck_assert_int_eq(mps_arena_commit_limit_set(
+                       arena, most - mps_arena_spare_committed(arena) / 2),
+                   MPS_RES_OK);
+  check_invariants(arena);
+  mps_pool_destroy(n);
+  stop();
+}
+END_TEST
+
+START_TEST(test_spare) {
+  mps_addr_t p;
+  mps_pool_t m;
+  size_t committed;
+  start();
+  mps_arena_spare_set(arena, 1.0);
+  m = manual(arena);
+  ck_assert_int_eq(mps_alloc(&p, m, 10 * MIB), MPS_RES_OK);
+  committed = mps_arena_committed(arena);
+  mps_pool_destroy(m);
+  ck_assert_uint_eq(mps_arena_committed(arena), committed); /* kept */
+  mps_arena_spare_set(arena, 0.25);
+  check_invariants(arena);
+  mps_arena_spare_set(arena, 0.0);
+  ck_assert_uint_eq(mps_arena_spare_committed(arena), 0);
+  committed = mps_arena_committed(arena);
+  m = manual(arena);
+  ck_assert_int_eq(mps_alloc(&p, m, 10 * MIB), MPS_RES_OK);
+  mps_pool_destroy(m);
+  ck_assert_uint_le(mps_arena_committed(arena), committed + 8192 * 16);
+  ck_assert_uint_eq(mps_arena_spare_committed(arena), 0);
+  mps_arena_spare_commit_limit_set(arena, SIZE_MAX);
+  ck_assert_double_eq(mps_arena_spare(arena), 1.0);
+  mps_arena_spare_commit_limit_set(arena, mps_arena_committed(arena) / 2);
+  ck_assert_double_eq_tol(mps_arena_spare(arena), 0.5, 0.01);
+  ck_assert_uint_eq(
+      mps_arena_spare_commit_limit(arena),
+      (size_t)(mps_arena_spare(arena) * (double)mps_arena_committed(arena)));
+  stop();
+}
+END_TEST
+
+/* Two lightly used pools work under every limit from 160,000 bytes. */
+START_TEST(test_little_limits) {
+  for (size_t limit = 160000; limit < 400000; limit += 4096) {
+    mps_pool_t m[2];
+    mps_addr_t p[2];
+    arena = create(MIB, limit, 0.0);
+    for (int i = 0; i < 2; ++i) {
+      m[i] = manual(arena);
+      ck_assert_int_eq(mps_alloc(&p[i], m[i], 256), MPS_RES_OK);
+    }
+    for (int i = 0; i < 2; ++i) {
+      mps_free(m[i], p[i], 256);
+      mps_pool_destroy(m[i]);
+    }
+    mps_arena_destroy(arena);
+  }
+}
+END_TEST
+
+START_TEST(test_pause_time) {
+  start();
+  mps_arena_pause_time_set(arena, 0.0);
+  ck_assert_double_eq(mps_arena_pause_time(arena), 0.0);
+  mps_arena_pause_time_set(arena, INFINITY);
+  ck_assert(isinf(mps_arena_pause_time(arena)));
+  stop();
+}
+END_TEST
+
+/* ---- states ---- */
+
+/* Allocate N objects of garbage; the collections that this made. */
+static mps_word_t churn(size_t n) {
+  mps_word_t before = mps_collections(arena);
+  for (size_t i = 0; i < n; ++i)
+    table[i % 10] = node(20);
+  return mps_collections(arena) - before;
+}
+
+START_TEST(test_states) {
+  mps_addr_t before;
+  heap_start(mps_class_amc());
+  ck_assert_uint_gt(churn(20000), 0); /* unclamped at first */
+  mps_arena_clamp(arena);
+  ck_assert_uint_eq(churn(20000), 0);
+  before = table[0];
+  mps_arena_park(arena);
+  ck_assert_uint_eq(churn(20000), 0);
+  mps_arena_release(arena);
+  ck_assert_uint_gt(churn(20000), 0);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  before = table[0];
+  ck_assert_uint_eq(churn(20000), 0); /* parked by that */
+  (void)before;
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  ck_assert_uint_gt(churn(40000), 0); /* released by that */
+  heap_stop();
+}
+END_TEST
+
+START_TEST(test_collect_nothing) {
+  start();
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_FAIL);
+  stop();
+  heap_start(mps_class_amc()); /* a pool and a point, no object */
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  table[0] = node(2);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  table[0] = NULL;
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  ck_assert_uint_eq(mps_collections(arena), 2);
+  heap_stop();
+}
+END_TEST
+
+/* A long list makes work for many slices. */
+START_TEST(test_step) {
+  int steps = 0;
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(mps_arena_step(arena, 0.0, 0.0), 0);
+  for (size_t i = 0; i < 100000; ++i) {
+    mps_addr_t obj = node(2);
+    *obj_ref(obj, 0) = table[0];
+    table[0] = obj;
+  }
+  mps_arena_park(arena);
+  ck_assert_int_eq(mps_arena_step(arena, 0.0, 0.0) & ~1, 0);
+  while (mps_arena_step(arena, 0.001, 1000.0) && steps < 10000) {
+    if (mps_collections(arena) > 20)
+      break;
+    ++steps;
+  }
+  ck_assert_uint_gt(mps_collections(arena), 0);
+  mps_arena_park(arena);
+  heap_stop();
+}
+END_TEST
+
+/* A step leaves a clamped or parked arena clamped. */
+START_TEST(test_step_clamps) {
+  heap_start(mps_class_amc());
+  (void)churn(100);
+  mps_arena_park(arena);
+  (void)mps_arena_step(arena, 0.001, 0.0);
+  ck_assert_uint_eq(churn(30000), 0);
+  mps_arena_release(arena);
+  (void)mps_arena_step(arena, 0.001, 0.0);
+  ck_assert_uint_gt(churn(30000), 0);
+  heap_stop();
+}
+END_TEST
+
+/* ---- introspection ---- */
+
+START_TEST(test_addresses) {
+  mps_pool_t m, found = NULL;
+  mps_fmt_t found_fmt = NULL;
+  mps_addr_t p;
+  heap_start(mps_class_amc());
+  m = manual(arena);
+  p = alloc(m, 1000);
+  table[0] = node(3);
+  ck_assert(mps_arena_has_addr(arena, p));
+  ck_assert(mps_arena_has_addr(arena, table[0]));
+  ck_assert(mps_arena_has_addr(arena, pool)); /* descriptors live there */
+  ck_assert(mps_arena_has_addr(arena, thr));
+  ck_assert(!mps_arena_has_addr(arena, NULL));
+  ck_assert(!mps_arena_has_addr(arena, &p));
+  ck_assert(mps_addr_pool(&found, arena, (char *)p + 999));
+  ck_assert_ptr_eq(found, m);
+  ck_assert(!mps_addr_fmt(&found_fmt, arena, p));
+  ck_assert_ptr_null(found_fmt);
+  ck_assert(mps_addr_fmt(&found_fmt, arena, table[0]));
+  ck_assert_ptr_eq(found_fmt, fmt);
+  found = NULL;
+  ck_assert(!mps_addr_pool(&found, arena, &p));
+  ck_assert(!mps_addr_pool(&found, arena, NULL));
+  ck_assert_ptr_null(found);
+  ck_assert_int_eq(mps_addr_object(&p, arena, p), MPS_RES_UNIMPL);
+  mps_pool_destroy(m);
+  heap_stop();
+}
+END_TEST
+
+/* ---- extension callbacks ---- */
+
+static struct {
+  void *base;
+  size_t size;
+  bool back;
+} chunks[1000];
+static size_t chunk_count, chunks_back;
+
+static void extended(mps_arena_t a, void *base, size_t size) {
+  (void)a;
+  chunks[chunk_count].base = base;
+  chunks[chunk_count++].size = size;
+}
+
+static void contracted(mps_arena_t a, void *base, size_t size) {
+  (void)a;
+  for (size_t i = 0; i < chunk_count; ++i)
+    if (chunks[i].base == base && !chunks[i].back) {
+      ck_assert_uint_eq(chunks[i].size, size);
+      chunks[i].back = true;
+      ++chunks_back;
+      return;
+    }
+  ck_abort_msg("given back what was never acquired");
+}
+
+START_TEST(test_extensions) {
+  mps_pool_t m;
+  mps_addr_t p[30];
+  asserted_start();
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_SIZE, MIB);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.0);
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_EXTENDED, (mps_fun_t)extended);
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_CONTRACTED, (mps_fun_t)contracted);
+    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+    ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END);
+  }
+  MPS_ARGS_END(args);
+  ck_assert_uint_eq(chunk_count, 1);
+  ck_assert_int_eq(mps_arena_vm_growth(arena, 4 * MIB, MIB), MPS_RES_OK);
+  m = manual(arena);
+  for (int i = 0; i < 30; ++i)
+    p[i] = alloc(m, 2 * MIB);
+  ck_assert_uint_gt(chunk_count, 5);
+  for (int i = 0; i < 30; ++i)
+    mps_free(m, p[i], 2 * MIB);
+  (void)mps_arena_collect(arena); /* at latest now */
+  ck_assert_uint_gt(chunks_back, 0);
+  mps_pool_destroy(m);
+  mps_arena_destroy(arena);
+  ck_assert_uint_eq(chunk_count, chunks_back);
+  ck_assert_uint_eq(asserted_count, 0);
+}
+END_TEST
+
+/* Blocks far larger than the arena was. */
+START_TEST(test_growth) {
+  mps_pool_t m;
+  char *p;
+  arena = create(MIB, SIZE_MAX, 0.5);
+  m = manual(arena);
+  p = alloc(m, 300 * MIB);
+  p[0] = p[300 * MIB - 1] = 1;
+  ck_assert_uint_ge(mps_arena_reserved(arena), 300 * MIB);
+  ck_assert_uint_ge(mps_arena_committed(arena), 300 * MIB);
+  mps_free(m, p, 300 * MIB);
+  mps_pool_destroy(m);
+  mps_arena_destroy(arena);
+}
+END_TEST
+
+START_TEST(test_topless) {
+  mps_pool_t m;
+  mps_addr_t p = &p;
+  start();
+  m = manual(arena);
+  ck_assert_int_eq(mps_alloc(&p, m, SIZE_MAX / 2 + 1), MPS_RES_RESOURCE);
+  ck_assert_int_eq(mps_alloc(&p, m, SIZE_MAX - 4096), MPS_RES_RESOURCE);
+  ck_assert_ptr_eq(p, &p);
+  mps_pool_destroy(m);
+  stop();
+}
+END_TEST
+
+/* Messages and transforms that nobody retrieved are no obstacle. */
+START_TEST(test_destroy_in_use) {
+  mps_message_t message;
+  mps_transform_t transform;
+  heap_start(mps_class_amc());
+  mps_message_type_enable(arena, mps_message_type_gc());
+  for (int i = 0; i < 5; ++i) {
+    table[0] = node(1);
+    collect();
+  }
+  ck_assert(mps_message_get(&message, arena, mps_message_type_gc()));
+  mps_arena_park(arena);
+  ck_assert_int_eq(mps_transform_create(&transform, arena), MPS_RES_OK);
+  heap_stop();
+}
+END_TEST
+
+SUITE_MAIN("arena", 60, test_defaults, test_sizes, test_varargs,
+           test_impossible, test_grain, test_spare_commit_limit_key,
+           test_many_arenas, test_thousands, test_commit_limit,
+           test_limit_uses_spare, test_spare, test_little_limits,
+           test_pause_time, test_states, test_collect_nothing, test_step,
+           test_step_clamps, test_addresses, test_extensions, test_growth,
+           test_topless, test_destroy_in_use)
