@@ -19,7 +19,7 @@ static struct {
   double value;
 } figures[FIGURES];
 static unsigned figure_count;
-static uint64_t begun, built, built_waited, done;
+static uint64_t begun, built, built_waited, built_own, done;
 static size_t operation_count;
 static heap_report_t built_report, report;
 static struct rusage usage;
@@ -39,6 +39,7 @@ void build_done(void) {
   heap_report(&built_report);
   meter_note(&meter, clock_ns());
   built_waited = meter.waited - meter.waited_first;
+  built_own = meter.longest_own;
   meter_skip(&meter);
   built = clock_ns();
 }
@@ -72,12 +73,14 @@ static double seconds_of(struct timeval t) {
 
 static void print_pauses(void) {
   printf("\"batch\": %u, \"batches\": %llu, \"pause\": {\"median\": %g, "
-         "\"p99\": %g, \"p999\": %g, \"longest\": %g, \"own\": %g}, ",
+         "\"p99\": %g, \"p999\": %g, \"longest\": %g, \"own\": %g, "
+         "\"build_own\": %g}, ",
          workload_batch, (unsigned long long)meter.batches,
          (double)meter_quantile(&meter, 0.5) * 1e-9,
          (double)meter_quantile(&meter, 0.99) * 1e-9,
          (double)meter_quantile(&meter, 0.999) * 1e-9,
-         (double)meter.longest * 1e-9, (double)meter.longest_own * 1e-9);
+         (double)meter.longest * 1e-9, (double)meter.longest_own * 1e-9,
+         (double)built_own * 1e-9);
   printf("\"utilisation\": {\"10ms\": %.3f, \"50ms\": %.3f, \"200ms\": %.3f, "
          "\"1s\": %.3f}, ",
          meter_utilisation(&meter, 10000000),

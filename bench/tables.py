@@ -3,6 +3,7 @@
 SPDX-License-Identifier: BSD-2-Clause
 """
 import platform
+import statistics
 
 CAPTION = """\
 time: of the run, building included, less what the kernel let the thread wait
@@ -58,8 +59,15 @@ def part(series, name):
     return series.median(name, "utilisation", "50ms")
 
 
-HEAD = ["case", "collector", "time", "per op", "ratio", "median", "99 %",
+HEAD = ["case", "collector", "time", "build", "per op", "ratio", "median",
         "99.9 %", "longest", "part", "peak MiB", "faults", "calls"]
+
+
+def build_time(series, name):
+    """The part of the time in which the heap was built, if there was one."""
+    times = [report["seconds"] - report["work_seconds"] -
+             report["build_waited"] for report in series.reports[name]]
+    return seconds(statistics.median(times)) if times[0] > 1e-3 else ""
 
 
 def row(series, name, base):
@@ -72,6 +80,7 @@ def row(series, name, base):
     if name in series.calls:
         calls = sum(series.calls[name].values())
     return [series.case.name, name, seconds(get(series.case.clock)),
+            build_time(series, name),
             seconds(get(series.case.clock) / get("operations")),
             "" if name == base or ratio is None else f"{ratio:.2f}",
             seconds(get("pause", "median")), seconds(get("pause", "p99")),
