@@ -148,8 +148,9 @@ static void ams_check_seg(tdo_pool_t *pool, tdo_seg_t *seg) {
 }
 
 static void ams_check_free_space(tdo_pool_t *pool) {
-  TDO_RING_FOR(node, &pool->segs)
+  TDO_RING_FOR(node, &pool->segs) {
     ams_check_seg(pool, TDO_RING_ENTRY(tdo_seg_t, pool_ring, node));
+  }
 }
 
 static void ams_debug_finish(tdo_pool_t *pool) {
@@ -173,12 +174,8 @@ static void ams_debug_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   .scan_roots = ams_scan_roots, .walk = tdo_nm_walk
 
 static const tdo_pool_class_t ams_class = {
-    AMS_METHODS,
-    .name = "AMS",
-    .varargs = ams_varargs,
-    .init = ams_init,
-    .finish = tdo_nm_finish,
-    .reclaim = tdo_nm_reclaim,
+    AMS_METHODS,      .name = "AMS",           .varargs = ams_varargs,
+    .init = ams_init, .finish = tdo_nm_finish, .reclaim = tdo_nm_reclaim,
 };
 
 static const tdo_pool_class_t ams_debug_class = {

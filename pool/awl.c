@@ -18,7 +18,7 @@
 #define AEPH_RANKS (AWL_RANKS | (1u << TDO_RANK_EPHEMERON))
 
 typedef struct awl_pool {
-  tdo_nm_pool_t nm; /* first */
+  tdo_nm_pool_t nm;                        /* first */
   mps_awl_find_dependent_t find_dependent; /* null: there are none */
 } awl_pool_t;
 

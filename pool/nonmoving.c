@@ -97,8 +97,7 @@ static void nm_free_tables(tdo_nm_seg_t *seg) {
 }
 
 static mps_res_t nm_alloc_tables(tdo_nm_seg_t *seg) {
-  tdo_bits_t **tables[] = {&seg->starts, &seg->used, &seg->marks,
-                           &seg->greys};
+  tdo_bits_t **tables[] = {&seg->starts, &seg->used, &seg->marks, &seg->greys};
   size_t count = seg->gc.leaf ? 3 : 4;
 
   for (size_t i = 0; i < count; ++i) {
@@ -252,8 +251,8 @@ static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size) {
 static size_t nm_seg_most(const tdo_nm_pool_t *nm) {
   size_t grain = (size_t)1 << nm->pool.heap->space.grain_shift;
 
-  return tdo_max(grain, tdo_min(NM_SEG_MOST, (size_t)NM_UNITS_MOST
-                                                 << nm->shift));
+  return tdo_max(grain,
+                 tdo_min(NM_SEG_MOST, (size_t)NM_UNITS_MOST << nm->shift));
 }
 
 mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {

@@ -30,13 +30,13 @@
 typedef struct tdo_nm_seg {
   tdo_gcseg_t gc; /* first */
   tdo_ring_t room_ring;
-  unsigned shift;  /* base-2 logarithm of a unit's bytes */
+  unsigned shift; /* base-2 logarithm of a unit's bytes */
   size_t units;
-  char *top;       /* where the last unit ends */
+  char *top;                                 /* where the last unit ends */
   tdo_bits_t *starts, *used, *marks, *greys; /* no greys in leaf segments */
   size_t grey_first, grey_limit;
-  size_t free;     /* bytes counted in pool->free */
-  size_t largest;  /* units of the largest free run */
+  size_t free;    /* bytes counted in pool->free */
+  size_t largest; /* units of the largest free run */
   char *known;
 } tdo_nm_seg_t;
 
@@ -58,8 +58,7 @@ struct tdo_nm_pool {
   void (*taken)(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, char *base, char *limit,
                 bool fresh);
   /* Memory that becomes free. Null: nothing to do. */
-  void (*freed)(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, char *base,
-                char *limit);
+  void (*freed)(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, char *base, char *limit);
 };
 
 static inline tdo_nm_pool_t *tdo_nm_of(tdo_pool_t *pool) {

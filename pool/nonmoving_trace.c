@@ -74,8 +74,8 @@ static bool nm_object_at(tdo_nm_seg_t *seg, char *base) {
   const tdo_format_t *fmt = seg->gc.pool->format;
   size_t i;
 
-  if (((tdo_word_t)base & (fmt->align - 1)) != 0 ||
-      base < seg->gc.seg.base || base >= seg->top)
+  if (((tdo_word_t)base & (fmt->align - 1)) != 0 || base < seg->gc.seg.base ||
+      base >= seg->top)
     return false;
   i = tdo_nm_unit(seg, base);
   if (!tdo_bits_get(seg->starts, i))
@@ -148,16 +148,22 @@ static size_t nm_run_end(const tdo_nm_seg_t *seg, size_t i, size_t limit) {
   return tdo_bits_next_clear(seg->used, i, limit);
 }
 
+/* A buffer that outlives a flip holds committed objects: make them blocks. */
+static void nm_absorb_committed(tdo_nm_seg_t *seg) {
+  if (seg->gc.ap != NULL)
+    tdo_nm_absorb(seg, tdo_ap_committed(seg->gc.ap));
+}
+
 mps_res_t tdo_nm_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
                             tdo_gcseg_t *gc, char *base, char *limit) {
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
   size_t i = tdo_nm_unit(seg, base);
   size_t end = limit >= seg->top ? seg->units : tdo_nm_unit(seg, limit);
 
+  nm_absorb_committed(seg);
   while ((i = tdo_bits_next_set(seg->starts, i, end)) < end) {
     size_t stop = nm_run_end(seg, i, end);
-    mps_res_t res = nm_scan_objects(tdo_nm_of(pool), scan,
-                                    tdo_nm_addr(seg, i),
+    mps_res_t res = nm_scan_objects(tdo_nm_of(pool), scan, tdo_nm_addr(seg, i),
                                     tdo_nm_addr(seg, stop));
     if (res != MPS_RES_OK)
       return res;
@@ -175,8 +181,8 @@ mps_res_t tdo_nm_scan_all(tdo_nm_pool_t *nm, tdo_scan_t *scan,
                              seg->top);
   while ((i = tdo_bits_next_set(seg->marks, i, seg->units)) < seg->units) {
     size_t end = tdo_nm_block_end(seg, i);
-    mps_res_t res = nm_scan_objects(nm, scan, tdo_nm_addr(seg, i),
-                                    tdo_nm_addr(seg, end));
+    mps_res_t res =
+        nm_scan_objects(nm, scan, tdo_nm_addr(seg, i), tdo_nm_addr(seg, end));
     if (res != MPS_RES_OK)
       return res;
     i = end;
@@ -225,6 +231,7 @@ void tdo_nm_widen(tdo_pool_t *pool, tdo_gcseg_t *gc, char **base_io,
   size_t first, end = seg->units, start;
 
   (void)pool;
+  nm_absorb_committed(seg);
   if (*base_io >= seg->top) {
     *limit_io = *base_io;
     return;
@@ -254,8 +261,7 @@ static bool nm_walk_blocks(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg,
 
   while ((i = tdo_bits_next_set(seg->starts, i, seg->units)) < seg->units) {
     size_t end = nm_run_end(seg, i, seg->units);
-    if (!visit(closure, &nm->pool, tdo_nm_addr(seg, i),
-               tdo_nm_addr(seg, end)))
+    if (!visit(closure, &nm->pool, tdo_nm_addr(seg, i), tdo_nm_addr(seg, end)))
       return false;
     i = end;
   }

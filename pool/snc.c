@@ -21,26 +21,26 @@
 #define SNC_SEG_MOST  65536
 
 typedef struct snc_pool {
-  tdo_pool_t pool;   /* first */
-  tdo_ring_t spare;  /* snc_seg_t.stack_ring */
+  tdo_pool_t pool;  /* first */
+  tdo_ring_t spare; /* snc_seg_t.stack_ring */
 } snc_pool_t;
 
 typedef struct snc_seg {
-  tdo_seg_t seg;     /* first */
+  tdo_seg_t seg;         /* first */
   tdo_ring_t stack_ring; /* in a stack, or among the spare */
-  tdo_ap_t *ap;      /* whose stack it is in, or null */
-  char *filled;      /* .filled; stale while AP has its buffer here */
-  size_t free;       /* bytes counted in pool->free */
+  tdo_ap_t *ap;          /* whose stack it is in, or null */
+  char *filled;          /* .filled; stale while AP has its buffer here */
+  size_t free;           /* bytes counted in pool->free */
 } snc_seg_t;
 
 typedef struct snc_frame {
   tdo_word_t number;
-  snc_seg_t *seg;    /* null: the stack was empty */
+  snc_seg_t *seg; /* null: the stack was empty */
   char *at;
 } snc_frame_t;
 
 typedef struct snc_stack {
-  tdo_ring_t segs;   /* the newest is the last */
+  tdo_ring_t segs; /* the newest is the last */
   snc_frame_t *frames;
   size_t count, room;
   tdo_word_t number; /* of the newest frame ever */
@@ -133,8 +133,8 @@ static void snc_spare(snc_seg_t *seg) {
 }
 
 /* A spare segment of at least SIZE bytes, or a new one of WANT. */
-static mps_res_t snc_find_seg(snc_seg_t **seg_o, snc_pool_t *snc,
-                              size_t size, size_t want) {
+static mps_res_t snc_find_seg(snc_seg_t **seg_o, snc_pool_t *snc, size_t size,
+                              size_t want) {
   tdo_seg_t *fresh;
   mps_res_t res;
 
@@ -145,11 +145,10 @@ static mps_res_t snc_find_seg(snc_seg_t **seg_o, snc_pool_t *snc,
       return MPS_RES_OK;
     }
   }
-  res = tdo_pool_seg_alloc(&fresh, &snc->pool, sizeof(snc_seg_t), want,
-                           false);
+  res = tdo_pool_seg_alloc(&fresh, &snc->pool, sizeof(snc_seg_t), want, false);
   if (res != MPS_RES_OK && want > size)
-    res = tdo_pool_seg_alloc(&fresh, &snc->pool, sizeof(snc_seg_t), size,
-                             false);
+    res =
+        tdo_pool_seg_alloc(&fresh, &snc->pool, sizeof(snc_seg_t), size, false);
   if (res != MPS_RES_OK)
     return res;
   *seg_o = (snc_seg_t *)(void *)fresh;
@@ -170,8 +169,7 @@ static mps_res_t snc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   mps_res_t res;
 
   if (seg == NULL || (size_t)(seg->seg.limit - seg->filled) < size) {
-    res = snc_find_seg(&seg, snc_of(pool), size,
-                       tdo_max(size, ap->next_size));
+    res = snc_find_seg(&seg, snc_of(pool), size, tdo_max(size, ap->next_size));
     if (res != MPS_RES_OK)
       return res;
     ap->next_size = tdo_min(2 * ap->next_size, SNC_SEG_MOST);
@@ -212,8 +210,7 @@ static void snc_ap_finish(tdo_ap_t *ap) {
 static mps_res_t snc_grow_frames(tdo_pool_t *pool, snc_stack_t *stack) {
   size_t room = stack->room == 0 ? 16 : 2 * stack->room;
   void *p;
-  mps_res_t res =
-      tdo_pool_control_alloc(&p, pool, room * sizeof(snc_frame_t));
+  mps_res_t res = tdo_pool_control_alloc(&p, pool, room * sizeof(snc_frame_t));
 
   if (res != MPS_RES_OK)
     return res;
@@ -239,7 +236,7 @@ static mps_res_t snc_frame_push(mps_frame_t *frame_o, tdo_ap_t *ap) {
   frame = &stack->frames[stack->count++];
   frame->number = ++stack->number;
   frame->seg = snc_top(stack);
-  frame->at = frame->seg == NULL ? NULL
+  frame->at = frame->seg == NULL      ? NULL
               : ap->seg == frame->seg ? tdo_ap_committed(ap)
                                       : frame->seg->filled;
   *frame_o = (mps_frame_t)frame->number;
@@ -252,8 +249,7 @@ static size_t snc_find_frame(const snc_stack_t *stack, tdo_word_t number) {
 
   while (i > 0 && stack->frames[i - 1].number > number)
     --i;
-  return i > 0 && stack->frames[i - 1].number == number ? i - 1
-                                                        : stack->count;
+  return i > 0 && stack->frames[i - 1].number == number ? i - 1 : stack->count;
 }
 
 static mps_res_t snc_frame_pop(tdo_ap_t *ap, mps_frame_t number) {
@@ -288,8 +284,7 @@ static char *snc_filled(const snc_seg_t *seg) {
                                                 : seg->filled;
 }
 
-static bool snc_walk(tdo_pool_t *pool, tdo_walk_visit_t visit,
-                     void *closure) {
+static bool snc_walk(tdo_pool_t *pool, tdo_walk_visit_t visit, void *closure) {
   TDO_RING_FOR(node, &pool->segs) {
     tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
     char *filled = snc_filled((snc_seg_t *)(void *)seg);

@@ -98,7 +98,8 @@ static inline bool node_is_pairs(const node_t *p) {
   return node_kind(p) >= PAIRS && node_kind(p) <= AND_PAIRS;
 }
 
-static inline mps_res_t nodes_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
+static inline mps_res_t nodes_scan(mps_ss_t ss, mps_addr_t base,
+                                   mps_addr_t limit) {
   node_t *p = base;
 
   MPS_SCAN_BEGIN(ss) {
@@ -145,7 +146,8 @@ static inline void nodes_pad(mps_addr_t base, size_t size) {
 }
 
 /* What the test must not have called. */
-static inline mps_res_t never_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
+static inline mps_res_t never_scan(mps_ss_t ss, mps_addr_t base,
+                                   mps_addr_t limit) {
   (void)ss, (void)base, (void)limit;
   ck_abort_msg("the scan method was called");
   return MPS_RES_FAIL;
@@ -172,12 +174,12 @@ static inline void never_pad(mps_addr_t base, size_t size) {
 #define TABLE 64
 
 static mps_arena_t arena;
-static mps_fmt_t format;       /* of non-moving pools */
+static mps_fmt_t format; /* of non-moving pools */
 static mps_fmt_t moving_format;
 static mps_root_t table_root;
-static node_t *table[TABLE];   /* exact */
+static node_t *table[TABLE]; /* exact */
 static mps_root_t ambig_root;
-static void *hints[TABLE];     /* ambiguous */
+static void *hints[TABLE]; /* ambiguous */
 static mps_thr_t thread;
 
 static inline mps_fmt_t make_format(mps_fmt_scan_t scan, size_t align,
@@ -208,8 +210,8 @@ static inline node_t **make_root(mps_root_t *root_o, size_t n) {
   return objects;
 }
 
-/* A hit of a barrier does little work. Nothing is collected but by `collect`, until the arena is released: what
-   tests keep in variables is safe. */
+/* A hit of a barrier does little work. Nothing is collected but by `collect`,
+   until the arena is released: what tests keep in variables is safe. */
 static inline void start(void) {
   memset(table, 0, sizeof table);
   memset(hints, 0, sizeof hints);

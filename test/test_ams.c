@@ -189,8 +189,8 @@ START_TEST(positional) {
                                      chain, (mps_bool_t)1),
                      MPS_RES_OK);
   else
-    ck_assert_int_eq(mps_pool_create(&old, arena, mps_class_ams_debug(),
-                                     &copy, format, chain, (mps_bool_t)1),
+    ck_assert_int_eq(mps_pool_create(&old, arena, mps_class_ams_debug(), &copy,
+                                     format, chain, (mps_bool_t)1),
                      MPS_RES_OK);
   memset(&copy, 0, sizeof copy);
   ck_assert_int_eq(mps_ap_create(&ap, old, mps_rank_exact()), MPS_RES_OK);
@@ -395,6 +395,121 @@ START_TEST(finalization) {
 }
 END_TEST
 
+/* Objects in a buffer that a flip cannot take away, since something is
+   reserved in it, refer to what a minor collection moves. */
+START_TEST(held_buffers) {
+  mps_chain_t young = NULL;
+  mps_pool_t nursery;
+  mps_ap_t ap;
+  mps_addr_t reserved;
+  size_t size = 3 * sizeof(mps_word_t);
+
+  open_pools(_i);
+  young = make_chain(30);
+  nursery = make_pool(mps_class_amc(), moving_format, young);
+  ap = make_ap(nursery, mps_rank_exact());
+  for (size_t round = 0; round < 20; ++round) {
+    node_t *p = make(exact, NODE, 2), *was;
+    p->word[1] = table[1];
+    table[1] = p;
+    p->word[0] = was = make(ap, NODE, 1);
+    was->word[0] = (node_t *)p;
+    ck_assert_int_eq(mps_reserve(&reserved, exact, size), MPS_RES_OK);
+    mps_arena_release(arena);
+    for (size_t i = 0; i < 5000; ++i)
+      (void)make(ap, NODE, 3);
+    mps_arena_clamp(arena);
+    for (p = table[1]; p != NULL; p = p->word[1])
+      ck_assert_ptr_eq(p->word[0]->word[0], p);
+    ck_assert_ptr_ne(table[1]->word[0], was);
+    memset(reserved, 0, size);
+    ((node_t *)reserved)->head = HEAD(NODE, 3);
+    ck_assert(!mps_commit(exact, reserved, size));
+  }
+  collect();
+  ck_assert_uint_eq(live_bytes(), 20 * size);
+  mps_arena_park(arena);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(nursery);
+  mps_chain_destroy(young);
+  close_pools();
+}
+END_TEST
+
+/* Destroying pools in the middle of a collection. */
+START_TEST(destroyed_in_time) {
+  mps_pool_t more;
+  mps_ap_t ap;
+
+  open_pools(_i);
+  mps_arena_pause_time_set(arena, 0.0);
+  for (size_t round = 0; round < 5; ++round) {
+    more = make_pool(class_of(_i), format, round % 2 ? chain : NULL);
+    ap = make_ap(more, mps_rank_exact());
+    for (size_t i = 0; i < 20000; ++i) {
+      node_t *p = make(i % 2 ? ap : exact, NODE, 1 + i % 9);
+      p->word[0] = table[i % TABLE];
+      table[i % TABLE] = i % 100 ? p : NULL;
+    }
+    mps_arena_release(arena);
+    mps_arena_start_collect(arena);
+    memset(table, 0, sizeof table);
+    mps_ap_destroy(ap);
+    mps_pool_destroy(more);
+    mps_arena_clamp(arena);
+  }
+  close_pools();
+}
+END_TEST
+
+/* What addresses are. */
+START_TEST(queries) {
+  mps_addr_t object;
+  mps_pool_t in;
+  mps_fmt_t fmt;
+  node_t *p;
+
+  open_pools(_i);
+  p = make(exact, NODE, 3);
+  ck_assert(mps_addr_pool(&in, arena, p));
+  ck_assert_ptr_eq(in, pool);
+  ck_assert(mps_addr_fmt(&fmt, arena, p->word));
+  ck_assert_ptr_eq(fmt, format);
+  ck_assert_int_eq(mps_addr_object(&object, arena, p), MPS_RES_UNIMPL);
+  ck_assert(mps_arena_has_addr(arena, p));
+  close_pools();
+}
+END_TEST
+
+/* Objects that do not move can be replaced. */
+START_TEST(transforms) {
+  mps_transform_t transform;
+  mps_addr_t old, new;
+  mps_bool_t applied = 0;
+
+  open_pools(_i);
+  table[0] = make(exact, NODE, 2);
+  table[1] = make(exact, NODE, 2);
+  old = table[0]->word[0] = make(exact, NODE, 3);
+  new = table[0]->word[1] = make(exact, NODE, 4);
+  table[1]->word[0] = make(moving_ap, NODE, 1);
+  table[1]->word[0]->word[0] = old;
+  mps_arena_park(arena);
+  ck_assert_int_eq(mps_transform_create(&transform, arena), MPS_RES_OK);
+  ck_assert_int_eq(mps_transform_add_oldnew(transform, &old, &new, 1),
+                   MPS_RES_OK);
+  ck_assert_int_eq(mps_transform_apply(&applied, transform), MPS_RES_OK);
+  mps_transform_destroy(transform);
+  ck_assert(applied);
+  ck_assert_ptr_eq(table[0]->word[0], new);
+  ck_assert_ptr_eq(table[0]->word[1], new);
+  ck_assert_ptr_eq(table[1]->word[0]->word[0], new);
+  collect();
+  ck_assert_uint_eq(live_bytes(), (3 + 3 + 5) * sizeof(mps_word_t));
+  close_pools();
+}
+END_TEST
+
 /* An exact reference to nothing is noticed. */
 START_TEST(dangling) {
   node_t *p;
@@ -458,9 +573,9 @@ START_TEST(no_splatting) {
     MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
     MPS_ARGS_ADD(args, MPS_KEY_POOL_DEBUG_OPTIONS,
                  (mps_pool_debug_option_s *)(uintptr_t)&options);
-    ck_assert_int_eq(mps_pool_create_k(&bare, arena, mps_class_ams_debug(),
-                                       args),
-                     MPS_RES_OK);
+    ck_assert_int_eq(
+        mps_pool_create_k(&bare, arena, mps_class_ams_debug(), args),
+        MPS_RES_OK);
     ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END);
   }
   MPS_ARGS_END(args);
@@ -489,10 +604,11 @@ END_TEST
 
 int main(void) {
   static const TTest *const *const tests[] = {
-      &live_and_dead, &long_lists,   &ambiguous_references,
+      &live_and_dead,  &long_lists,  &ambiguous_references,
       &ambiguous_rank, &positional,  &commit_fails,
       &accounting,     &generations, &mutator,
-      &finalization,   &dangling};
+      &finalization,   &dangling,    &held_buffers,
+      &queries,        &transforms,  &destroyed_in_time};
   Suite *suite = suite_create("ams");
   TCase *tcase = tcase_create("ams");
 

@@ -105,8 +105,7 @@ START_TEST(weak_key_tables) {
   open_pools(class_of(_i));
   memset(keep, 0, sizeof keep);
   ck_assert_int_eq(mps_root_create_table(&keep_root, arena, mps_rank_exact(),
-                                         0, (mps_addr_t *)keep,
-                                         TABLES * ROOM),
+                                         0, (mps_addr_t *)keep, TABLES * ROOM),
                    MPS_RES_OK);
   for (size_t round = 0; round < ROUNDS; ++round) {
     mps_arena_release(arena);
@@ -221,9 +220,9 @@ START_TEST(positional) {
   mps_ap_t ap;
 
   start();
-  ck_assert_int_eq(mps_pool_create(&old, arena, class_of(_i), format,
-                                   partner_of),
-                   MPS_RES_OK);
+  ck_assert_int_eq(
+      mps_pool_create(&old, arena, class_of(_i), format, partner_of),
+      MPS_RES_OK);
   ck_assert_int_eq(mps_ap_create(&ap, old, mps_rank_exact()), MPS_RES_OK);
   table[0] = make(ap, WEAK_ARRAY, 3);
   dependents_asked = 0;
@@ -329,8 +328,7 @@ START_TEST(finalization) {
   collect();
   ck_assert_ptr_eq(table[0]->word[0], ref);
   ck_assert_ptr_nonnull(table[0]->word[1]);
-  ck_assert(mps_message_get(&message, arena,
-                            mps_message_type_finalization()));
+  ck_assert(mps_message_get(&message, arena, mps_message_type_finalization()));
   mps_message_finalization_ref(&ref, arena, message);
   ck_assert_ptr_eq(ref, table[0]->word[0]);
   mps_message_discard(arena, message);
@@ -386,9 +384,9 @@ END_TEST
 
 static Suite *awl_suite(void) {
   static const TTest *const *const tests[] = {
-      &weak_slots, &weak_key_tables,    &memory_is_reused, &ranks,
-      &positional, &ambiguous,          &large_blocks,
-      &objects_in_objects, &finalization, &mutator};
+      &weak_slots,   &weak_key_tables, &memory_is_reused, &ranks,
+      &positional,   &ambiguous,       &large_blocks,     &objects_in_objects,
+      &finalization, &mutator};
   Suite *suite = suite_create("awl");
   TCase *tcase = tcase_create("awl");
 

@@ -202,8 +202,7 @@ START_TEST(late) {
   ck_assert(pair_lives(value_of(table[0], 0), 0));
   ck_assert(!pair_lives(value_of(table[0], 0), 1));
   ck_assert(pair_lives(table[0], 1));
-  ck_assert(mps_message_get(&message, arena,
-                            mps_message_type_finalization()));
+  ck_assert(mps_message_get(&message, arena, mps_message_type_finalization()));
   mps_message_finalization_ref(&ref, arena, message);
   ck_assert_ptr_eq(ref, key_of(table[0], 1));
   mps_message_discard(arena, message);
@@ -226,8 +225,7 @@ START_TEST(mutator) {
   mps_arena_pause_time_set(arena, 0.0);
   memset(keys, 0, sizeof keys);
   ck_assert_int_eq(mps_root_create_table(&keys_root, arena, mps_rank_exact(),
-                                         0, (mps_addr_t *)keys,
-                                         TABLES * ROOM),
+                                         0, (mps_addr_t *)keys, TABLES * ROOM),
                    MPS_RES_OK);
   tables = make_root(&tables_root, TABLES);
   for (size_t t = 0; t < TABLES; ++t)

@@ -49,13 +49,13 @@ START_TEST(live_and_dead) {
     p[i] = make(leaf, LEAF, 3);
     p[i]->word[0] = (node_t *)(uintptr_t)(i + 1000);
   }
-  table[0] = p[0];                       /* exact */
-  hints[0] = p[1];                       /* ambiguous */
-  hints[1] = (char *)p[2] + 8;           /* not the client pointer */
+  table[0] = p[0];             /* exact */
+  hints[0] = p[1];             /* ambiguous */
+  hints[1] = (char *)p[2] + 8; /* not the client pointer */
   hints[2] = (char *)p[3] + 1;
-  table[1] = make(moving_ap, NODE, 1);   /* from another pool */
+  table[1] = make(moving_ap, NODE, 1); /* from another pool */
   table[1]->word[0] = p[4];
-  p[0]->word[1] = p[5];                  /* leaves keep nothing */
+  p[0]->word[1] = p[5]; /* leaves keep nothing */
   collect();
   ck_assert_uint_eq(live_bytes(), 3 * 4 * sizeof(mps_word_t));
   ck_assert_ptr_eq(table[0], p[0]);
@@ -337,8 +337,7 @@ START_TEST(finalization) {
   ck_assert(!mps_message_poll(arena));
   table[0] = NULL;
   collect();
-  ck_assert(mps_message_get(&message, arena,
-                            mps_message_type_finalization()));
+  ck_assert(mps_message_get(&message, arena, mps_message_type_finalization()));
   mps_message_finalization_ref(&ref, arena, message);
   ck_assert_ptr_eq(ref, again);
   ck_assert_uint_eq(live_bytes(), 2 * sizeof(mps_word_t));
@@ -421,10 +420,9 @@ START_TEST(limits) {
   mps_res_t res = MPS_RES_OK;
 
   open_pools();
-  ck_assert_int_eq(
-      mps_arena_commit_limit_set(arena, mps_arena_committed(arena) +
-                                            ((size_t)8 << 20)),
-      MPS_RES_OK);
+  ck_assert_int_eq(mps_arena_commit_limit_set(
+                       arena, mps_arena_committed(arena) + ((size_t)8 << 20)),
+                   MPS_RES_OK);
   mps_arena_release(arena);
   for (size_t i = 0; i < 40; ++i)
     (void)make(leaf, LEAF, ((size_t)1 << 20) / sizeof(mps_word_t));

@@ -235,8 +235,7 @@ START_TEST(misuse) {
   p = make(stack, NODE, 1);
   ASSERTED(mps_free(pool, p, 16));
   ASSERTED((void)mps_finalize(arena, &p));
-  ck_assert_int_eq(mps_ap_alloc_pattern_begin(stack,
-                                              mps_alloc_pattern_ramp()),
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(stack, mps_alloc_pattern_ramp()),
                    MPS_RES_OK);
   close_pools();
 }

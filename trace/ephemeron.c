@@ -174,8 +174,8 @@ void tdo_ephemerons_settle(mps_arena_t heap) {
   tdo_ring_t *settling = &heap->trace.ephemerons.settling;
 
   while (!tdo_ring_empty(settling))
-    tdo_trace_scan_last(heap, TDO_RING_ENTRY(tdo_gcseg_t, grey_ring,
-                                             settling->next));
+    tdo_trace_scan_last(
+        heap, TDO_RING_ENTRY(tdo_gcseg_t, grey_ring, settling->next));
 }
 
 /* ---- what scan methods call ---- */
@@ -204,8 +204,8 @@ static bool pair_clear(const tdo_scan_t *scan, mps_addr_t *a, mps_addr_t *b) {
 /* Are pairs treated as such here? Not by walks, nor in blocks of other
    ranks, whose references are what their rank says. */
 static bool pair_matters(const tdo_scan_t *scan) {
-  return scan->fix == tdo_trace_fix && (scan->rank == TDO_RANK_EPHEMERON ||
-                                        scan->rank == TDO_RANK_WEAK);
+  return scan->fix == tdo_trace_fix &&
+         (scan->rank == TDO_RANK_EPHEMERON || scan->rank == TDO_RANK_WEAK);
 }
 
 mps_res_t mps_fix_weak_pair(mps_ss_t ss, mps_addr_t base, mps_addr_t *key_io,
@@ -234,8 +234,7 @@ mps_res_t mps_fix_weak_or_pair(mps_ss_t ss, mps_addr_t base,
   if (pair_clear(scan, key_io, value_io))
     return MPS_RES_OK;
   return ephemerons_wait(scan->heap, *key_io, *value_io) == MPS_RES_OK &&
-                 ephemerons_wait(scan->heap, *value_io, *key_io) ==
-                     MPS_RES_OK
+                 ephemerons_wait(scan->heap, *value_io, *key_io) == MPS_RES_OK
              ? MPS_RES_OK
              : pair_keep(scan, key_io, value_io);
 }

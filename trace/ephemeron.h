@@ -24,13 +24,13 @@ typedef struct tdo_pair {
 } tdo_pair_t;
 
 typedef struct tdo_ephemerons {
-  tdo_ring_t settling;  /* tdo_gcseg_t.grey_ring */
-  tdo_table_t waiting;  /* .waiting */
+  tdo_ring_t settling; /* tdo_gcseg_t.grey_ring */
+  tdo_table_t waiting; /* .waiting */
   tdo_pair_t *pairs;
   size_t count, room;
-  size_t ready;         /* list of pairs whose trigger lives */
-  bool searched;        /* nothing was marked since all triggers were looked
-                           at */
+  size_t ready;  /* list of pairs whose trigger lives */
+  bool searched; /* nothing was marked since all triggers were looked
+                    at */
 } tdo_ephemerons_t;
 
 void tdo_ephemerons_init(tdo_ephemerons_t *e, mps_arena_t heap);
