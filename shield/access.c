@@ -134,7 +134,8 @@ static void access_drop(tdo_shield_t *sh, size_t first, size_t limit) {
     while (page < limit && (sh->state[page] & TDO_PAGE_BARS) == bars &&
            sh->depth[page] == 0) {
       /* As if written: the same bars would only be lost again. */
-      sh->state[page] = TDO_PAGE_COMMITTED | TDO_PAGE_ADOPTED | TDO_PAGE_HIT;
+      sh->state[page] &= (uint8_t)~TDO_PAGE_BARS;
+      sh->state[page] |= TDO_PAGE_HIT;
       sh->calm[page] = 0;
       ++page;
     }

@@ -75,15 +75,24 @@ static size_t flush_run(const tdo_shield_t *sh, size_t first, size_t bound,
   return end;
 }
 
-void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit) {
+void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit,
+                       size_t ahead) {
   bool naive = sh->settings.mode == TDO_SHIELD_NAIVE;
   size_t bound = tdo_max(limit, sh->differ_high);
   size_t page = first;
   while ((page = tdo_bits_next_set(sh->differ, page, limit)) < limit) {
     tdo_access_t access = tdo_shield_wanted(sh, page);
     size_t end = naive ? page + 1 : flush_run(sh, page, bound, access);
+    if (end >= limit && ahead > limit) {
+      end = tdo_max(end, ahead);
+    }
     tdo_shield_set_access(sh, page, end, access);
     page = tdo_min(end, limit);
+  }
+  if (ahead > limit) {
+    TDO_LANES_FOR(group, limit, ahead) {
+      (void)tdo_shield_update(sh, group);
+    }
   }
 }
 
@@ -93,7 +102,7 @@ void tdo_shield_settle_all(tdo_shield_t *sh) {
   sh->differ_high = 0;
   sh->queued = 0;
   if (low < high) {
-    tdo_shield_settle(sh, low, high);
+    tdo_shield_settle(sh, low, high, high);
     tdo_shield_economize(sh);
   }
 }

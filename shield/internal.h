@@ -12,13 +12,21 @@
 #define TDO_PAGE_ADOPTED   4u
 #define TDO_PAGE_HIT       8u  /* its write bar was hit since adoption */
 #define TDO_PAGE_COMMITTED 16u /* has memory: a run may bridge it */
+#define TDO_PAGE_WAITS                                                        \
+  32u /* times how often its bar was hit, less one, at                        \
+         most TDO_PAGE_WAITS_MOST: deferral doubles */
+#define TDO_PAGE_WAITS_MOST 5u
 
 /* What a page's byte in `actual` may be besides a tdo_access_t: armed, with
    full access. Bits 0 and 1 are those of TDO_ACCESS_READ, because the page
    wants no more than that. */
 #define TDO_ACCESS_ARMED 5u
 
-/* Pages of a region (dirty mode). */
+/* Pages opened ahead of the collector: at first, and at most. */
+#define TDO_SHIELD_AHEAD_LEAST ((size_t)8)
+#define TDO_SHIELD_AHEAD       ((size_t)1024)
+
+/* Pages of a region. */
 #define TDO_SHIELD_REGION ((size_t)1024)
 
 #define TDO_SHIELD_SIG ((tdo_sig_t)0x5141E1D0)
@@ -105,8 +113,11 @@ void tdo_shield_stop(tdo_shield_t *sh);
 
 /* flush.c */
 
-/* Act on the differing pages of [FIRST, LIMIT); runs may reach beyond. */
-void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit);
+/* Act on the differing pages of [FIRST, LIMIT); runs may reach beyond. The
+   run that reaches LIMIT includes [LIMIT, AHEAD): closed pages, to be opened
+   with those before them. */
+void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit,
+                       size_t ahead);
 /* Act on all differing pages. */
 void tdo_shield_settle_all(tdo_shield_t *sh);
 

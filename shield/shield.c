@@ -12,7 +12,8 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                           const tdo_shield_hooks_t *hooks) {
   size_t pages = size / vm->page_size;
   size_t n = shield_table_pages(pages);
-  size_t tables_size = tdo_round_up(4 * n + n / 8, vm->page_size);
+  size_t regions = tdo_round_up(pages, TDO_SHIELD_REGION) / TDO_SHIELD_REGION;
+  size_t tables_size = tdo_round_up(4 * n + n / 8 + regions, vm->page_size);
   void *tables;
   mps_res_t res;
   TDO_CHECK(size > 0 && size % vm->page_size == 0);
@@ -37,6 +38,7 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
   sh->actual = sh->state + n;
   sh->depth = sh->actual + n;
   sh->calm = sh->depth + n;
+  sh->heat = sh->calm + n;
   sh->budget_mappings = tdo_shield_budget(vm, settings->budget);
   sh->economize_at = sh->budget_mappings;
   sh->stats.mappings = sh->stats.mappings_most = 1;
@@ -68,7 +70,8 @@ static bool shield_check_page(const tdo_shield_t *sh, size_t page) {
   if (differs != (tdo_shield_wanted(sh, page) != (actual & 3u))) {
     return false; /* .differ */
   }
-  return (state & TDO_PAGE_COMMITTED) != 0 && state < 32 &&
+  return (state & TDO_PAGE_COMMITTED) != 0 &&
+         state / TDO_PAGE_WAITS <= TDO_PAGE_WAITS_MOST &&
          (!differs || (page >= sh->differ_low && page < sh->differ_high)) &&
          (sh->depth[page] == 0 || actual == TDO_ACCESS_WRITE); /* .opened */
 }
@@ -233,6 +236,36 @@ void tdo_shield_lower(tdo_shield_t *sh, size_t first, size_t limit,
   }
 }
 
+/* One past the closed pages from LIMIT on that are opened together with those
+   before: the collector works its way upwards, and the threads are stopped.
+   The number doubles, within a session, as long as exposures come where the
+   last one ended. What is not exposed by the end of the session is closed
+   again, in one call with its neighbours. */
+static size_t shield_read_ahead(tdo_shield_t *sh, size_t first, size_t limit) {
+  unsigned actual = sh->actual[limit - 1];
+  size_t end = limit, most;
+  sh->ahead = first >= sh->ahead_low && first <= sh->ahead_high
+                  ? tdo_min(2 * sh->ahead, TDO_SHIELD_AHEAD)
+                  : sh->ahead / 2;
+  sh->ahead = tdo_max(sh->ahead, TDO_SHIELD_AHEAD_LEAST);
+  most = tdo_min(limit + sh->ahead, sh->pages);
+  while (end < most && sh->actual[end] == actual &&
+         (sh->state[end] & TDO_PAGE_BARS) != 0) {
+    ++end;
+  }
+  sh->ahead_low = limit;
+  sh->ahead_high = end;
+  return end;
+}
+
+/* Are the pages before LIMIT closed, and may others be opened with them? */
+static bool shield_reads_ahead(const tdo_shield_t *sh, size_t limit) {
+  unsigned actual = sh->actual[limit - 1];
+  return tdo_shield_defers(sh) && sh->stopped &&
+         (actual == TDO_ACCESS_NONE ||
+          (actual == TDO_ACCESS_READ && sh->track == NULL));
+}
+
 void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
   bool queued = first < sh->differ_high && limit > sh->differ_low;
   /* A page that is armed is open already. */
@@ -261,7 +294,10 @@ void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
     if (barred != 0) {
       tdo_shield_stop(sh);
     }
-    tdo_shield_settle(sh, first, limit);
+    tdo_shield_settle(sh, first, limit,
+                      shield_reads_ahead(sh, limit)
+                          ? shield_read_ahead(sh, first, limit)
+                          : limit);
   }
 }
 
@@ -288,6 +324,25 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit) {
   }
 }
 
+/* Calm scans before a page in STATE may have a write bar: the more, the more
+   often it was hit, so that a page pays for few hits, and for scans no more
+   than twice what it must. A setting that is never reached stays so. */
+static unsigned shield_patience(const tdo_shield_t *sh, unsigned state) {
+  unsigned hit = sh->settings.defer_hit;
+  if ((state & TDO_PAGE_HIT) == 0) {
+    return sh->settings.defer_fresh;
+  }
+  return hit > UINT8_MAX
+             ? hit
+             : (unsigned)tdo_min(hit << state / TDO_PAGE_WAITS, UINT8_MAX);
+}
+
+void tdo_shield_begin_offers(tdo_shield_t *sh) {
+  sh->batches = true;
+  sh->ready_before = sh->ready;
+  sh->ready = 0;
+}
+
 /* Would an offer of PAGE be granted, counting one more calm scan? */
 static bool shield_grants(const tdo_shield_t *sh, size_t page, bool room) {
   unsigned state = sh->state[page];
@@ -295,9 +350,7 @@ static bool shield_grants(const tdo_shield_t *sh, size_t page, bool room) {
   if ((state & TDO_BAR_WRITE) != 0) {
     return true;
   }
-  return room &&
-         calm >= ((state & TDO_PAGE_HIT) != 0 ? sh->settings.defer_hit
-                                              : sh->settings.defer_fresh);
+  return room && calm >= shield_patience(sh, state);
 }
 
 /* The offer in the modes that defer. */
@@ -305,13 +358,22 @@ static size_t shield_consider(tdo_shield_t *sh, size_t first, size_t limit,
                               bool *granted_o) {
   bool room = sh->stats.mappings + 2 * sh->queued < sh->budget_mappings;
   bool granted = shield_grants(sh, first, room);
+  bool fresh = (sh->state[first] & TDO_BAR_WRITE) == 0;
   size_t page = first;
   do {
     if (sh->calm[page] < UINT8_MAX) {
       ++sh->calm[page];
     }
     ++page;
-  } while (page < limit && shield_grants(sh, page, room) == granted);
+  } while (page < limit && shield_grants(sh, page, room) == granted &&
+           ((sh->state[page] & TDO_BAR_WRITE) == 0) == fresh);
+  if (granted && fresh) {
+    sh->ready += page - first;
+    if (sh->batches &&
+        tdo_max(sh->ready, sh->ready_before) < TDO_SHIELD_BATCH) {
+      granted = false;
+    }
+  }
   *granted_o = granted;
   return page - first;
 }
@@ -352,6 +414,38 @@ bool tdo_shield_adopted(const tdo_shield_t *sh, size_t page) {
   return (sh->state[page] & TDO_PAGE_ADOPTED) != 0;
 }
 
+/* The N-th hit of late in a region opens 2^(N-2) pages around it: a region
+   that is written all over costs few hits, and one that is not few scans. */
+static void shield_spread(tdo_shield_t *sh, size_t page) {
+  uint8_t *heat = &sh->heat[page / TDO_SHIELD_REGION];
+  size_t span = (size_t)1 << (*heat > 1 ? *heat - 1 : 0);
+  size_t first = tdo_round_down(page, span);
+  size_t limit = tdo_min(first + span, sh->pages);
+  *heat += span < TDO_SHIELD_REGION;
+  while (first < limit) {
+    size_t start = first;
+    for (; first < limit && sh->depth[first] == 0 && first != page &&
+           (sh->state[first] & TDO_PAGE_BARS) == TDO_BAR_WRITE;
+         ++first) {
+      sh->state[first] &= (uint8_t)~TDO_BAR_WRITE;
+      sh->state[first] |= TDO_PAGE_HIT;
+      sh->calm[first] = 0;
+    }
+    if (start == first) {
+      ++first;
+      continue;
+    }
+    sh->stats.hits_spread += first - start;
+    sh->stats.bars_lost += first - start;
+    TDO_LANES_FOR(group, start, first) {
+      (void)tdo_shield_update(sh, group);
+    }
+    if (sh->hooks.lost != NULL) {
+      sh->hooks.lost(sh->hooks.closure, start, first, TDO_BAR_WRITE);
+    }
+  }
+}
+
 void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
   shield_check_range(sh, page, page + 1);
   sh->stats.hits_stale += bars == 0;
@@ -361,8 +455,15 @@ void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
   }
   if ((bars & TDO_BAR_WRITE) != 0) {
     ++sh->stats.hits_write;
+    if ((sh->state[page] & TDO_PAGE_HIT) != 0 &&
+        sh->state[page] / TDO_PAGE_WAITS < TDO_PAGE_WAITS_MOST) {
+      sh->state[page] += TDO_PAGE_WAITS;
+    }
     sh->state[page] |= TDO_PAGE_HIT;
     sh->calm[page] = 0;
+    if (tdo_shield_defers(sh) && sh->track == NULL) {
+      shield_spread(sh, page);
+    }
   }
 }
 
@@ -381,6 +482,7 @@ void tdo_shield_leave(tdo_shield_t *sh) {
     tdo_shield_settle_all(sh);
   }
   sh->harvested = false;
+  sh->ahead = 0;
   if (sh->stopped) {
     sh->stopped = false;
     if (sh->hooks.go != NULL) {
@@ -390,5 +492,9 @@ void tdo_shield_leave(tdo_shield_t *sh) {
 }
 
 void tdo_shield_note_stopped(tdo_shield_t *sh) {
+  size_t end = (sh->used_high + TDO_SHIELD_REGION - 1) / TDO_SHIELD_REGION;
   sh->stopped = true;
+  for (size_t r = sh->used_low / TDO_SHIELD_REGION; r < end; ++r) {
+    sh->heat[r] -= sh->heat[r] > 0; /* one collection later */
+  }
 }

@@ -100,6 +100,7 @@ typedef struct tdo_shield_stats {
   size_t pages_per_call[TDO_SHIELD_HISTOGRAM];
   size_t hits_read, hits_write, hits_stale; /* barrier hits; stale: the page
                             was already open (another thread was faster) */
+  size_t hits_spread;   /* pages opened along with a page that was hit */
   size_t bars_lost;     /* pages whose bars were refused or given up */
   size_t bars_declined; /* write bars not granted: not earned, or budget */
   size_t mappings, mappings_most;
@@ -134,12 +135,19 @@ struct tdo_shield {
      exposures, `calm` = scans survived without a write (deferral). */
   uint8_t *state, *actual, *depth, *calm;
   tdo_bits_t *differ;
-  void *tables; /* the one reservation behind all of them */
+  uint8_t *heat; /* a byte for each region of pages: write hits of late */
+  void *tables;  /* the one reservation behind all of them */
   size_t tables_size;
   size_t differ_low, differ_high; /* differing pages lie in [low, high) */
   size_t used_low, used_high; /* pages ever accessible lie in [low, high) */
-  size_t queued;              /* ranges since the last flush */
+  size_t ahead;               /* pages opened ahead of the last exposure that
+                                 opened any, and where */
+  size_t ahead_low, ahead_high;
+  size_t queued; /* ranges since the last flush */
   size_t budget_mappings;
+  bool batches;               /* tdo_shield_begin_offers was called */
+  size_t ready, ready_before; /* pages offered that have earned their bars:
+                       since the last begin, and between the two before */
   size_t economize_at; /* number of mappings that make bars be given up */
   bool stopped;        /* `stop` called in this session */
   /* Dirty mode. */
@@ -218,6 +226,12 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);
 size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
                         bool *barred_o);
 
+/* A collection's offers begin. In deferred mode pages that have earned their
+   bars then wait until TDO_SHIELD_BATCH of them are ready, so that few calls
+   close many; without this call they never wait. */
+#define TDO_SHIELD_BATCH 64
+void tdo_shield_begin_offers(tdo_shield_t *sh);
+
 /* What these adopted, fresh pages hold has proved calm elsewhere (it survived
    several collections): the next offer in deferred mode grants. */
 void tdo_shield_trust(tdo_shield_t *sh, size_t first, size_t limit);
@@ -228,7 +242,8 @@ tdo_bar_t tdo_shield_bars(const tdo_shield_t *sh, size_t page);
 bool tdo_shield_adopted(const tdo_shield_t *sh, size_t page);
 
 /* A mutator faulted on PAGE because of BARS (0: stale). Statistics and
-   deferral; lowers nothing. */
+   deferral; lowers none of its bars. In deferred mode, where hits come close
+   together, the write bars of pages around it are given up (`lost`). */
 void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars);
 
 /* Open PAGE to everybody now, bars or not, and drop its bars (reported as

@@ -229,15 +229,16 @@ START_TEST(exposes) {
     tdo_shield_leave(&shield);
     ck_story("read[5,10) none[15,20) ");
     tdo_shield_expose(&shield, 3, 18); /* stops first, and once */
-    ck_story("stop write[5,18) ");
+    /* deferred: and with it what is closed beyond */
+    ck_story(i == 0 ? "stop write[5,18) " : "stop write[5,20) ");
     tdo_shield_expose(&shield, 9, 20); /* nests */
-    ck_story("write[18,20) ");
+    ck_story(i == 0 ? "write[18,20) " : "");
     tdo_shield_cover(&shield, 3, 18);
     ck_story("");
     tdo_shield_flush(&shield);
     ck_story("read[5,9) ");
     tdo_shield_expose(&shield, 6, 7);
-    ck_story("write[6,7) ");
+    ck_story(i == 0 ? "write[6,7) " : "write[6,9) ");
     tdo_shield_cover(&shield, 9, 20);
     tdo_shield_cover(&shield, 6, 7);
     tdo_shield_leave(&shield); /* lets go after the flush */

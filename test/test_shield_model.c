@@ -14,6 +14,7 @@ typedef struct model_page {
   bool committed, adopted, hit;
   tdo_bar_t bars;
   unsigned depth, calm;
+  unsigned waits; /* hits after the first, at most 5 */
   unsigned naive; /* what a naive shield would allow now */
 } model_page_t;
 
@@ -282,7 +283,8 @@ static bool model_granted(const model_page_t *m, bool room) {
     return true;
   default:
     return (m->bars & TDO_BAR_WRITE) != 0 ||
-           (room && m->calm + 1 >= (m->hit ? s->defer_hit : s->defer_fresh));
+           (room && m->calm + 1 >= (m->hit ? s->defer_hit << m->waits
+                                           : s->defer_fresh));
   }
 }
 
@@ -314,6 +316,8 @@ static void do_hit(void) {
     tdo_bar_t bars = model.page[first].bars;
     tdo_shield_hit(&shield, first, bars);
     if (bars & TDO_BAR_WRITE) {
+      model.page[first].waits += model.page[first].hit &&
+                                 model.page[first].waits < 5;
       model.page[first].hit = true;
       model.page[first].calm = 0;
     }

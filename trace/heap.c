@@ -125,9 +125,36 @@ void tdo_heap_leave(tdo_heap_t *heap) {
   tdo_lock_release(&heap->lock);
 }
 
-/* Resolve a hit on PAGE with the lock held. A read bar is a write bar too:
-   after the first goes, the retried write may hit the second. */
-static void heap_hit(tdo_heap_t *heap, char *addr) {
+static void heap_count(size_t log2[40], uint64_t value) {
+  unsigned bucket = 63 - (unsigned)__builtin_clzl(value | 1);
+
+  ++log2[bucket < 40 ? bucket : 39];
+}
+
+/* Make read-barred SEG black, and do more than was asked for, so that the hit
+   pays: the more, the less the mutator gets done between hits. The pause time
+   bounds it. */
+static void heap_hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
+  uint64_t deadline = tdo_policy_deadline(heap);
+  size_t scanned = heap->trace.scanned;
+
+  tdo_trace_access(heap, seg);
+  if (start - heap->hit_ended < heap->hit_took) {
+    if (heap->quantum_now <= SIZE_MAX / 4)
+      heap->quantum_now *= 2;
+  } else {
+    heap->quantum_now = tdo_max(heap->quantum, heap->quantum_now / 2);
+  }
+  (void)tdo_trace_work(heap, heap->quantum_now, deadline);
+  heap_count(heap->stats.quantum_log2, heap->trace.scanned - scanned);
+  heap->hit_ended = tdo_clock_ns();
+  heap->hit_took = heap->hit_ended - start;
+}
+
+/* Resolve a hit on the page of ADDR with the lock held. A read bar is a write
+   bar too: a write behind it may have a second bar before it. */
+static void heap_hit(tdo_heap_t *heap, char *addr, tdo_fault_kind_t kind,
+                     uint64_t start) {
   size_t page = tdo_heap_page(heap, addr);
   tdo_bar_t bars = tdo_shield_bars(&heap->shield, page);
   tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, addr);
@@ -136,11 +163,12 @@ static void heap_hit(tdo_heap_t *heap, char *addr) {
   if (seg == NULL)
     return;
   if (bars & TDO_BAR_READ) {
-    uint64_t deadline = tdo_policy_deadline(heap);
-    tdo_trace_access(heap, seg);
-    /* More than was asked for, so that the hit pays. */
-    (void)tdo_trace_work(heap, heap->quantum, deadline);
-  } else if (bars & TDO_BAR_WRITE) {
+    heap_hit_work(heap, seg, start);
+    seg = tdo_gcseg_of(&heap->space, addr);
+    if (kind != TDO_FAULT_WRITE || seg == NULL)
+      return;
+  }
+  if (tdo_shield_bars(&heap->shield, page) & TDO_BAR_WRITE) {
     char *base = tdo_heap_page_addr(heap, page);
     tdo_gcseg_dirty(seg, base, base + ((size_t)1 << heap->page_shift));
   }
@@ -148,10 +176,10 @@ static void heap_hit(tdo_heap_t *heap, char *addr) {
 
 static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
   tdo_heap_t *heap = heaps_find(addr);
+  uint64_t start;
   size_t page;
   bool ours;
 
-  (void)kind;
   if (heap == NULL || !heap->shielded)
     return false;
   page = tdo_heap_page(heap, addr);
@@ -162,10 +190,12 @@ static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
       return false;
     return tdo_shield_force_open(&heap->shield, page);
   }
+  start = tdo_clock_ns();
   tdo_lock_claim(&heap->lock);
   ours = heap->sig == TDO_HEAP_SIG && tdo_shield_adopted(&heap->shield, page);
   if (ours)
-    heap_hit(heap, addr);
+    heap_hit(heap, addr, kind, start);
+  heap_count(heap->stats.hit_log2, tdo_clock_ns() - start);
   tdo_heap_leave(heap);
   return ours;
 }
@@ -283,7 +313,7 @@ static void heap_init_fields(tdo_heap_t *heap,
   heap->pause_time = options->pause_time;
   heap->extended = options->extended;
   heap->contracted = options->contracted;
-  heap->quantum = options->quantum;
+  heap->quantum = heap->quantum_now = options->quantum;
   heap->stress = options->stress;
   heap->check_heap = options->check_heap;
 }

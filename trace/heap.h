@@ -24,6 +24,11 @@ typedef struct tdo_heap_stats {
   size_t pauses;         /* sessions in which the collector worked */
   uint64_t paused_ns;    /* and the time in them */
   size_t pause_log2[40]; /* pauses of [2^i, 2^(i+1)) ns */
+  size_t hit_log2[40];   /* barrier hits, from the fault to the return, ns */
+  size_t quantum_log2[40]; /* bytes scanned for each hit of a read bar */
+  size_t stops;          /* times that other threads were stopped */
+  size_t stopped;        /* threads in them */
+  uint64_t stopped_ns;   /* and how long they lasted */
 } tdo_heap_stats_t;
 
 /* What creation may set. */
@@ -82,7 +87,10 @@ struct mps_arena_s {
   double debt;           /* bytes of scanning owed by a collection */
   bool full_wanted;      /* "collect all" ramp ended */
   bool bars_lost;        /* a read bar was refused: finish at once */
-  size_t quantum;        /* bytes scanned for each barrier hit */
+  size_t quantum;        /* bytes scanned for each barrier hit, at least */
+  size_t quantum_now;    /* the same, larger while hits come close together */
+  uint64_t hit_ended, hit_took; /* the last hit of a read bar; ns */
+  uint64_t stopped_at;   /* ns */
   bool explicit_collect; /* the client asked: keep no memory back */
   bool trace_emergency_next; /* the next collection starts without memory */
   unsigned stress, stress_count;

@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "code/check.h"
+#include "code/clock.h"
 #include "trace/heap.h"
 
 bool tdo_thread_check(const tdo_thread_t *thread) {
@@ -79,6 +80,9 @@ void tdo_threads_stop(mps_arena_t heap) {
       heap->stopped[heap->stopped_count++] = t->stop;
   }
   if (heap->stopped_count > 0) {
+    ++heap->stats.stops;
+    heap->stats.stopped += heap->stopped_count;
+    heap->stopped_at = tdo_clock_ns();
     tdo_stop_begin();
     tdo_stop_threads(heap->stopped, heap->stopped_count);
   }
@@ -90,6 +94,7 @@ void tdo_threads_go(mps_arena_t heap) {
   if (heap->stopped_count > 0) {
     tdo_resume_threads(heap->stopped, heap->stopped_count);
     tdo_stop_end();
+    heap->stats.stopped_ns += tdo_clock_ns() - heap->stopped_at;
   }
   heap->stopped_count = 0;
   heap->is_stopped = false;
