@@ -383,7 +383,8 @@ val make_code(val info, val name, val debug, const val *constants, size_t n,
     p[1] = info;
     p[2] = name;
     p[3] = debug;
-    memcpy(p + 4, constants, n * sizeof(val));
+    if (n > 0)
+      memcpy(p + 4, constants, n * sizeof(val));
     memcpy(p + 4 + n, insns, insn_words * sizeof(val));
   } while (!mps_commit(vm.ap_object, p, words * sizeof(val)));
   return (val)p;

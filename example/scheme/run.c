@@ -48,7 +48,9 @@ NORETURN static void op_early(val name) {
 
 /* The frame that made the call may be gone, but not yet its code. */
 static void blame_caller(val *code, const struct insn *ip) {
-  vm.root[R_BLAME] = code == NULL ? FALSE : (val)code;
+  if (code == NULL)
+    return;
+  vm.root[R_BLAME] = (val)code;
   vm.blame = (const char *)(ip + 1) - (const char *)code;
 }
 
@@ -725,7 +727,8 @@ static void start_frame(val proc, int argc, const val *argv) {
   vm.arg_top = NULL;
   vm.fp[-3] = vm.fp[-2] = FIX(0);
   vm.fp[-1] = proc;
-  memcpy(vm.fp, argv, (size_t)argc * sizeof(val));
+  if (argc > 0)
+    memcpy(vm.fp, argv, (size_t)argc * sizeof(val));
   vm.root[R_SEGMENT] = NIL;
   vm.root[R_HANDLERS] = NIL;
 }
