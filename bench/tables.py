@@ -60,7 +60,7 @@ def part(series, name):
 
 
 HEAD = ["case", "collector", "time", "build", "per op", "ratio", "median",
-        "99.9 %", "longest", "part", "peak MiB", "faults", "calls"]
+        "99 %", "99.9 %", "longest", "part", "peak MiB", "faults", "calls"]
 
 
 def build_time(series, name):

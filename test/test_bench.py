@@ -122,6 +122,10 @@ class Command(unittest.TestCase):
                                 f"--library={LIBRARY}")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("fork and exec", done.stdout)
+            lines = done.stdout.splitlines()
+            head = next(x for x in lines if x.startswith("case "))
+            row = next(x for x in lines if x.startswith("fork and exec"))
+            self.assertEqual(len(head.rstrip()), len(row.rstrip()))
             self.assertTrue(os.path.exists(f"{folder}/quick.json"))
 
 
