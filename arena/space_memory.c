@@ -4,6 +4,7 @@
 #include "code/check.h"
 
 #define AHEAD_SHARE 4            /* commit ahead 1/4 of what is committed */
+#define AHEAD_REST  4            /* the rest of a zone, if at most 1/4 of it */
 #define AHEAD_MOST  ((size_t)64 << 20)
 
 size_t tdo_space_spare(const tdo_space_t *sp) {
@@ -142,7 +143,7 @@ void tdo_space_purge(tdo_space_t *sp, size_t bytes) {
 /* How far beyond LIMIT to commit: grains that have no memory, not used, that
    the commit limit and the spare fraction allow. */
 static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
-  size_t committed = sp->committed + bytes, most, end;
+  size_t committed = sp->committed + bytes, most, rest, end;
   double spare_room = sp->spare_fraction * (double)committed -
                       (double)tdo_space_spare(sp);
 
@@ -150,6 +151,11 @@ static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
     return limit;
   most = tdo_min(committed / AHEAD_SHARE, AHEAD_MOST);
   most -= tdo_min(most, sp->spare); /* what is there is used first */
+  /* But a zone is filled by one call if it is a small part of all. */
+  rest = tdo_space_bytes(
+      sp, space_zone_first(sp, space_zone_of(sp, limit - 1) + 1) - limit);
+  if (rest <= committed / AHEAD_REST)
+    most = tdo_max(most, rest);
   most = tdo_min(most, (size_t)(spare_room / 2));
   most = tdo_min(most, (sp->commit_limit - committed) / 2);
   end = limit + (most >> sp->grain_shift);

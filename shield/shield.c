@@ -366,7 +366,8 @@ static size_t shield_consider(tdo_shield_t *sh, size_t first, size_t limit,
     }
     ++page;
   } while (page < limit && shield_grants(sh, page, room) == granted &&
-           ((sh->state[page] & TDO_BAR_WRITE) == 0) == fresh);
+           (!sh->batches ||
+            ((sh->state[page] & TDO_BAR_WRITE) == 0) == fresh));
   if (granted && fresh) {
     sh->ready += page - first;
     if (sh->batches &&

@@ -196,8 +196,10 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
     tdo_heap_sanity(heap, "before a collection");
   trace->messages = tdo_messages_secure(heap);
   tdo_threads_stop(heap);
-  if (heap->shielded)
+  if (heap->shielded) {
     tdo_shield_note_stopped(&heap->shield);
+    tdo_shield_begin_offers(&heap->shield);
+  }
   tdo_remember_harvest(heap);
   trace->state = TDO_TRACE_CONDEMNED;
   trace->full = chain == NULL;
