@@ -1,0 +1,416 @@
+/* Testudo: tests of finalization, messages and location dependencies
+   (interface, sections 2.18-2.21). SPDX-License-Identifier: BSD-2-Clause */
+#include "test/objects.h"
+#include "test/suite.h"
+
+enum { OBJECTS = 100 };
+
+static mps_message_type_t FINAL, GC, START;
+
+static void begin(mps_pool_class_t cls) {
+  FINAL = mps_message_type_finalization();
+  GC = mps_message_type_gc();
+  START = mps_message_type_gc_start();
+  heap_start(cls);
+}
+
+static void enable_all(void) {
+  mps_message_type_enable(arena, FINAL);
+  mps_message_type_enable(arena, GC);
+  mps_message_type_enable(arena, START);
+}
+
+static mps_addr_t get_ref(void) {
+  mps_message_t message;
+  mps_addr_t ref = NULL;
+  if (!mps_message_get(&message, arena, FINAL))
+    return NULL;
+  ck_assert_uint_eq(mps_message_type(arena, message), FINAL);
+  ck_assert_uint_eq(mps_message_clock(arena, message), 0);
+  mps_message_finalization_ref(&ref, arena, message);
+  mps_message_discard(arena, message);
+  return ref;
+}
+
+static size_t count_messages(mps_message_type_t type) {
+  mps_message_t message;
+  size_t n = 0;
+  while (mps_message_get(&message, arena, type)) {
+    mps_message_discard(arena, message);
+    ++n;
+  }
+  return n;
+}
+
+/* ---- messages ---- */
+
+START_TEST(test_constants) {
+  switch (mps_message_type_gc()) {
+  case mps_message_type_finalization():
+  case mps_message_type_gc_start():
+    ck_abort_msg("two types are one");
+  case mps_message_type_gc():
+    break;
+  }
+}
+END_TEST
+
+START_TEST(test_disabled) {
+  begin(mps_class_amc());
+  table[0] = numbered(0);
+  ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
+  table[0] = NULL;
+  collect();
+  ck_assert(!mps_message_poll(arena));
+  enable_all(); /* too late for the one above */
+  collect();
+  ck_assert_uint_eq(count_messages(FINAL), 0);
+  heap_stop();
+}
+END_TEST
+
+START_TEST(test_gc_messages) {
+  mps_message_t m;
+  mps_message_type_t type = 99;
+  begin(mps_class_amc());
+  ck_assert(!mps_message_queue_type(&type, arena));
+  ck_assert_uint_eq(type, 99);
+  ck_assert(!mps_message_get(&m, arena, GC));
+  enable_all();
+  mps_arena_park(arena);
+  for (size_t i = 0; i < OBJECTS; ++i)
+    table[i] = node(20);
+  for (size_t i = 0; i < OBJECTS; i += 2)
+    table[i] = NULL;
+  table[0] = node(2);
+  ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
+  table[0] = NULL;
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert(mps_message_poll(arena));
+  /* Start, then what is finalized, then the end. */
+  ck_assert(mps_message_queue_type(&type, arena));
+  ck_assert_uint_eq(type, START);
+  ck_assert(mps_message_get(&m, arena, START));
+  ck_assert_uint_gt(strlen(mps_message_gc_start_why(arena, m)), 0);
+  (void)mps_message_clock(arena, m);
+  mps_message_discard(arena, m);
+  ck_assert(mps_message_queue_type(&type, arena));
+  ck_assert_uint_eq(type, FINAL);
+  ck_assert_ptr_nonnull(get_ref());
+  ck_assert(mps_message_queue_type(&type, arena));
+  ck_assert_uint_eq(type, GC);
+  ck_assert(mps_message_get(&m, arena, GC));
+  ck_assert_uint_le(mps_message_gc_live_size(arena, m),
+                    mps_message_gc_condemned_size(arena, m));
+  ck_assert_uint_ge(mps_message_gc_live_size(arena, m),
+                    OBJECTS / 2 * obj_bytes(20));
+  ck_assert_uint_le(mps_message_gc_not_condemned_size(arena, m), 4096);
+  mps_message_discard(arena, m);
+  ck_assert(!mps_message_poll(arena));
+  heap_stop();
+}
+END_TEST
+
+START_TEST(test_accumulate) {
+  begin(mps_class_amc());
+  enable_all();
+  table[0] = node(1);
+  mps_arena_park(arena);
+  for (int i = 0; i < 50; ++i)
+    ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_uint_eq(count_messages(START), 50);
+  ck_assert_uint_eq(count_messages(GC), 50);
+  for (int i = 0; i < 3; ++i)
+    ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  mps_message_type_disable(arena, GC); /* the queued ones go */
+  ck_assert_uint_eq(count_messages(GC), 0);
+  ck_assert_uint_eq(count_messages(START), 3);
+  heap_stop();
+}
+END_TEST
+
+/* A message's handle may be fixed like any word. */
+START_TEST(test_fix_handle) {
+  mps_message_t m;
+  begin(mps_class_amc());
+  enable_all();
+  table[0] = node(1);
+  collect();
+  ck_assert(mps_message_get(&m, arena, GC));
+  table[1] = m;
+  collect();
+  ck_assert_ptr_eq(table[1], m);
+  mps_message_discard(arena, m);
+  table[1] = NULL;
+  heap_stop();
+}
+END_TEST
+
+/* ---- finalization ---- */
+
+static void check_finalize(mps_pool_class_t cls, size_t header) {
+  bool seen[OBJECTS] = {false};
+  mps_addr_t ref;
+  obj_header = header;
+  begin(cls);
+  enable_all();
+  for (size_t i = 0; i < OBJECTS; ++i) {
+    table[i] = numbered(i);
+    if (i % 2 == 0)
+      ck_assert_int_eq(mps_finalize(arena, &table[i]), MPS_RES_OK);
+  }
+  collect();
+  ck_assert_uint_eq(count_messages(FINAL), 0); /* all alive */
+  for (size_t i = 0; i < OBJECTS; ++i)
+    if (i % 4 < 2)
+      table[i] = NULL;
+  collect();
+  while ((ref = get_ref()) != NULL) {
+    size_t n = number_of(ref);
+    ck_assert_uint_eq(n % 4, 0);
+    ck_assert(!seen[n]);
+    seen[n] = true;
+  }
+  for (size_t i = 0; i < OBJECTS; i += 4)
+    ck_assert(seen[i]);
+  collect();
+  ck_assert_uint_eq(count_messages(FINAL), 0);
+  heap_stop();
+}
+
+START_TEST(test_finalize) {
+  check_finalize(mps_class_amc(), 0);
+}
+END_TEST
+
+START_TEST(test_finalize_header_leaf) {
+  check_finalize(mps_class_amcz(), 2 * WORD);
+}
+END_TEST
+
+/* A cycle, and what only finalizable objects refer to: all in one go, and
+   whole. */
+START_TEST(test_cycle) {
+  size_t sum = 0, n = 0;
+  mps_addr_t ref;
+  begin(mps_class_amc());
+  enable_all();
+  for (size_t i = 0; i < 10; ++i)
+    table[i] = numbered(i);
+  for (size_t i = 0; i < 10; ++i) {
+    *obj_ref(table[i], 1) = table[(i + 1) % 10];
+    if (i % 2 == 0)
+      ck_assert_int_eq(mps_finalize(arena, &table[i]), MPS_RES_OK);
+  }
+  memset(table, 0, sizeof table);
+  collect();
+  while ((ref = get_ref()) != NULL) {
+    sum += number_of(ref);
+    ck_assert_uint_eq(number_of(*obj_ref(ref, 1)), (number_of(ref) + 1) % 10);
+    ++n;
+  }
+  ck_assert_uint_eq(n, 5);
+  ck_assert_uint_eq(sum, 0 + 2 + 4 + 6 + 8);
+  heap_stop();
+}
+END_TEST
+
+/* A message keeps its object until it is discarded, at its current place. */
+START_TEST(test_message_keeps) {
+  mps_message_t message;
+  mps_addr_t ref, first;
+  begin(mps_class_amc());
+  enable_all();
+  table[0] = numbered(12);
+  *obj_ref(table[0], 1) = numbered(13);
+  ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
+  table[0] = NULL;
+  collect();
+  collect(); /* queued */
+  ck_assert(mps_message_get(&message, arena, FINAL));
+  mps_message_finalization_ref(&first, arena, message);
+  collect(); /* retrieved */
+  mps_message_finalization_ref(&ref, arena, message);
+  ck_assert_ptr_ne(ref, first);
+  ck_assert_uint_eq(number_of(ref), 12);
+  ck_assert_uint_eq(number_of(*obj_ref(ref, 1)), 13);
+  /* Into a managed object; then it lives again, and again is finalized. */
+  table[1] = node(1);
+  for (int i = 0; i < 3; ++i)
+    collect();
+  mps_message_finalization_ref(obj_ref(table[1], 0), arena, message);
+  mps_message_discard(arena, message);
+  collect();
+  ck_assert_uint_eq(number_of(*obj_ref(table[1], 0)), 12);
+  ck_assert_int_eq(mps_finalize(arena, obj_ref(table[1], 0)), MPS_RES_OK);
+  table[1] = NULL;
+  collect();
+  ck_assert_uint_eq(number_of(get_ref()), 12);
+  heap_stop();
+}
+END_TEST
+
+START_TEST(test_several_registrations) {
+  size_t n = 0;
+  begin(mps_class_amc());
+  enable_all();
+  table[0] = numbered(1);
+  table[9] = numbered(9); /* something to collect */
+  for (int i = 0; i < 3; ++i)
+    ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
+  table[0] = NULL;
+  for (int i = 0; i < 5; ++i) {
+    collect();
+    n += count_messages(FINAL);
+  }
+  ck_assert_uint_ge(n, 1);
+  ck_assert_uint_le(n, 3);
+  heap_stop();
+}
+END_TEST
+
+START_TEST(test_definalize) {
+  begin(mps_class_amc());
+  enable_all();
+  table[0] = numbered(1);
+  table[1] = node(1);
+  *obj_ref(table[1], 0) = table[0];
+  ck_assert_int_eq(mps_definalize(arena, &table[0]), MPS_RES_FAIL);
+  ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
+  ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
+  collect();
+  ck_assert_int_eq(mps_definalize(arena, obj_ref(table[1], 0)), MPS_RES_OK);
+  ck_assert_int_eq(mps_definalize(arena, &table[0]), MPS_RES_OK);
+  ck_assert_int_eq(mps_definalize(arena, &table[0]), MPS_RES_FAIL);
+  memset(table, 0, sizeof table);
+  collect();
+  ck_assert_uint_eq(count_messages(FINAL), 0);
+  heap_stop();
+}
+END_TEST
+
+/* Pinned means alive. */
+START_TEST(test_pinned) {
+  mps_addr_t words[1];
+  mps_root_t root;
+  begin(mps_class_amc());
+  enable_all();
+  ck_assert_int_eq(mps_root_create_area(&root, arena, mps_rank_ambig(), 0,
+                                        words, words + 1, mps_scan_area, NULL),
+                   MPS_RES_OK);
+  mps_arena_park(arena);
+  table[0] = numbered(1);
+  words[0] = (char *)table[0] + 3;
+  ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
+  table[0] = NULL;
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_uint_eq(count_messages(FINAL), 0);
+  words[0] = NULL;
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_uint_eq(count_messages(FINAL), 1);
+  mps_root_destroy(root);
+  heap_stop();
+}
+END_TEST
+
+/* Many, dying young and old, found by collections of any kind. */
+START_TEST(test_many) {
+  size_t posted = 0;
+  enum { MANY = 20000 };
+  begin(mps_class_amc());
+  enable_all();
+  for (size_t i = 0; i < MANY; ++i) {
+    table[i % 300] = numbered(i);
+    ck_assert_int_eq(mps_finalize(arena, &table[i % 300]), MPS_RES_OK);
+    if (i % 100 == 0) {
+      posted += count_messages(FINAL);
+      (void)count_messages(GC);
+      (void)count_messages(START);
+    }
+  }
+  memset(table, 0, sizeof table);
+  collect();
+  posted += count_messages(FINAL);
+  ck_assert_uint_eq(posted, MANY);
+  heap_stop();
+}
+END_TEST
+
+/* ---- location dependencies ---- */
+
+START_TEST(test_stale) {
+  mps_ld_s ld[4];
+  mps_addr_t before;
+  begin(mps_class_amc());
+  mps_arena_park(arena);
+  table[0] = numbered(1);
+  for (int i = 0; i < 4; ++i)
+    mps_ld_reset(&ld[i], arena);
+  before = table[0];
+  ck_assert(!mps_ld_isstale(&ld[0], arena, table[0])); /* empty */
+  mps_ld_add(&ld[0], arena, table[0]);
+  mps_ld_add(&ld[1], arena, NULL);
+  mps_ld_add(&ld[1], arena, (mps_addr_t)(mps_word_t)3);
+  mps_ld_add(&ld[1], arena, &before);
+  ck_assert(!mps_ld_isstale_any(&ld[0], arena));
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert(mps_ld_isstale(&ld[0], arena, before));
+  ck_assert(mps_ld_isstale(&ld[0], arena, table[0]));
+  ck_assert(mps_ld_isstale_any(&ld[0], arena));
+  ck_assert(!mps_ld_isstale_any(&ld[1], arena)); /* nothing there moves */
+  ck_assert(!mps_ld_isstale_any(&ld[2], arena));
+  /* Merged: what was stale stays stale. */
+  mps_ld_reset(&ld[2], arena);
+  mps_ld_merge(&ld[2], arena, &ld[0]);
+  ck_assert(mps_ld_isstale_any(&ld[2], arena));
+  mps_ld_merge(&ld[3], arena, &ld[1]);
+  ck_assert(!mps_ld_isstale_any(&ld[3], arena));
+  mps_ld_reset(&ld[0], arena);
+  mps_ld_add(&ld[0], arena, table[0]);
+  ck_assert(!mps_ld_isstale_any(&ld[0], arena));
+  heap_stop();
+}
+END_TEST
+
+/* However old, never falsely fresh. */
+START_TEST(test_old_dependency) {
+  mps_ld_s ld, fresh;
+  begin(mps_class_amc());
+  mps_arena_park(arena);
+  table[0] = numbered(1);
+  mps_ld_reset(&ld, arena);
+  mps_ld_add(&ld, arena, table[0]);
+  for (int i = 0; i < 700; ++i) {
+    mps_ld_reset(&fresh, arena);
+    mps_ld_add(&fresh, arena, table[0]);
+    ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+    ck_assert(mps_ld_isstale(&ld, arena, table[0]));
+    ck_assert(mps_ld_isstale(&fresh, arena, table[0]));
+  }
+  heap_stop();
+}
+END_TEST
+
+/* In a managed object that moves and is protected. */
+START_TEST(test_managed_dependency) {
+  begin(mps_class_amc());
+  table[0] = node(4);
+  table[1] = numbered(1);
+  for (int i = 0; i < 6; ++i) {
+    mps_ld_t ld = (mps_ld_t)(void *)obj_ref(table[0], 0);
+    mps_ld_reset(ld, arena);
+    /* The words of a dependency must not look like references here. */
+    mps_ld_add(ld, arena, NULL);
+    ck_assert(!mps_ld_isstale_any(ld, arena));
+    memset(ld, 0, sizeof *ld);
+    collect();
+  }
+  heap_stop();
+}
+END_TEST
+
+SUITE_MAIN("finalize", 60, test_constants, test_disabled, test_gc_messages,
+           test_accumulate, test_fix_handle, test_finalize,
+           test_finalize_header_leaf, test_cycle, test_message_keeps,
+           test_several_registrations, test_definalize, test_pinned, test_many,
+           test_stale, test_old_dependency, test_managed_dependency)
