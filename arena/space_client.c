@@ -160,9 +160,13 @@ static bool client_trim(const tdo_space_t *sp, char **low, char **high) {
 static mps_res_t client_new_tables(tdo_space_t *sp, char **low, char *high,
                                    size_t before) {
   tdo_space_t new = *sp;
+  /* As many blocks more as there are, when there is room for none. */
+  size_t blocks = atomic_load(&sp->block_count) < sp->chunk_max
+                      ? sp->chunk_max
+                      : 2 * sp->chunk_max;
   mps_res_t res;
 
-  if (client_cut(&new, low, *low, high, before, sp->chunk_max * 2) == 0)
+  if (client_cut(&new, low, *low, high, before, blocks) == 0)
     return MPS_RES_MEMORY;
   memset(new.tables, 0, new.tables_size);
   res = client_charge_tables(&new);
