@@ -54,6 +54,16 @@ static void dirty_forget(tdo_shield_t *sh, size_t first, size_t limit) {
   }
 }
 
+/* A closing call over [FIRST, LIMIT) was refused and may have closed some: as
+   if it had closed all, so that what opens them makes a call. */
+static void dirty_doubt(tdo_shield_t *sh, size_t first, size_t limit) {
+  dirty_forget(sh, first, limit);
+  (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_NONE);
+  TDO_LANES_FOR(group, first, limit) {
+    (void)tdo_shield_update(sh, group);
+  }
+}
+
 /* Open the pages of [FIRST, LIMIT) that are closed with their region; they
    are armed. False if refused. */
 static bool dirty_open_pages(tdo_shield_t *sh, size_t first, size_t limit) {
@@ -174,6 +184,7 @@ bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
     (void)tdo_shield_note_access(sh, first, limit, access);
   } else {
     if (!tdo_shield_protect(sh, first, limit, access)) {
+      dirty_doubt(sh, first, limit);
       return false;
     }
     sh->stats.pages_changed +=
@@ -285,13 +296,15 @@ static void dirty_close(tdo_shield_t *sh, size_t r) {
   if (sh->stats.mappings + 2 > sh->budget_mappings) {
     return;
   }
-  if (tdo_shield_protect(sh, first, limit, TDO_ACCESS_READ)) {
+  if (!tdo_shield_protect(sh, first, limit, TDO_ACCESS_READ)) {
+    if (!tdo_shield_protect(sh, first, limit, TDO_ACCESS_WRITE)) {
+      dirty_doubt(sh, first, limit);
+    }
+  } else {
     sh->stats.pages_changed +=
         tdo_shield_note_access(sh, first, limit, TDO_ACCESS_READ);
     sh->region[r] = DIRTY_CLOSED;
     ++sh->stats.regions_closed;
-  } else {
-    (void)tdo_shield_protect(sh, first, limit, TDO_ACCESS_WRITE);
   }
 }
 
