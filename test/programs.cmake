@@ -7,46 +7,57 @@ function(testudo_python_test name)
     "${CMAKE_CURRENT_SOURCE_DIR}/${name}.py" ${ARGN})
 endfunction()
 
-# Scheme programs print what they print on Guile, in each mode of the shield;
-# again with small generations, and with a collection at every chance.
-if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
-  set(scheme_test "${Python3_EXECUTABLE}"
+# One build is enough for what does not depend on how it was built.
+set(testudo_one_build FALSE)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND TESTUDO_VARIETY STREQUAL "hot")
+  set(testudo_one_build TRUE)
+endif()
+
+# testudo_scheme_test(NAME ARGUMENTS...): the Scheme programs print what they
+# print on Guile, in each of the settings given.
+function(testudo_scheme_test name)
+  testudo_add_test(${name} "${Python3_EXECUTABLE}"
     "${CMAKE_CURRENT_SOURCE_DIR}/scheme/run.py"
-    $<TARGET_FILE:testudo_scheme>)
-  testudo_add_test(scheme_modes ${scheme_test} TESTUDO_SHIELD=naive
-    TESTUDO_SHIELD=ranged TESTUDO_SHIELD=deferred)
-  testudo_add_test(scheme_small ${scheme_test} plain TESTUDO_CHECK=on
-    --option=--gen=100:0.8 --option=--gen=300:0.4)
-  testudo_add_test(scheme_stress ${scheme_test} TESTUDO_STRESS=50)
-  set_tests_properties(scheme_modes scheme_small scheme_stress PROPERTIES
-    LABELS long TIMEOUT 600)
+    $<TARGET_FILE:testudo_scheme> ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 600)
+endfunction()
+
+if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
+  testudo_scheme_test(scheme_small plain
+    --option=--gen=1000:0.8 --option=--gen=2000:0.4)
+  if(NOT TESTUDO_SANITIZE)
+    testudo_scheme_test(scheme_stress TESTUDO_STRESS=50)
+  endif()
+  if(testudo_one_build)
+    testudo_scheme_test(scheme_modes TESTUDO_SHIELD=naive
+      TESTUDO_SHIELD=ranged TESTUDO_SHIELD=deferred)
+  endif()
   testudo_python_test(test_prompt $<TARGET_FILE:testudo_scheme>)
 endif()
 
-# The rest does not, or counts what a sanitizer adds to.
+# The rest says nothing under a sanitizer, or counts what that adds to.
 if(TESTUDO_SANITIZE OR TESTUDO_COVERAGE)
   return()
 endif()
 
-testudo_python_test(test_floors)
 testudo_python_test(test_symbols "${CMAKE_C_COMPILER}"
   $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
-testudo_add_test(check_headers "${CMAKE_CURRENT_SOURCE_DIR}/check_headers.sh"
-  $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
-set_tests_properties(check_headers PROPERTIES LABELS long)
-testudo_python_test(test_install "${CMAKE_C_COMPILER}"
-  "${PROJECT_BINARY_DIR}")
-testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
-testudo_python_test(test_demo)
-testudo_python_test(test_bench $<TARGET_FILE:testudo_static>)
-
 add_executable(counts_client counts_client.c)
 target_link_libraries(counts_client PRIVATE testudo_flags testudo_static)
 testudo_python_test(test_counts $<TARGET_FILE:counts_client>)
 
-if(TARGET testudo_scheme)
-  testudo_python_test(test_leaf $<TARGET_FILE:testudo_scheme>)
-  set_tests_properties(test_leaf PROPERTIES LABELS long)
+if(testudo_one_build)
+  testudo_python_test(test_floors)
+  testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
+  testudo_python_test(test_demo)
+  testudo_python_test(test_install "${CMAKE_C_COMPILER}"
+    "${PROJECT_BINARY_DIR}")
+  testudo_add_test(check_headers
+    "${CMAKE_CURRENT_SOURCE_DIR}/check_headers.sh"
+    $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
+  if(TARGET testudo_scheme)
+    testudo_python_test(test_leaf $<TARGET_FILE:testudo_scheme>)
+  endif()
 endif()
 
 # All sources compile as one unit, too.
