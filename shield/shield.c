@@ -110,6 +110,8 @@ static void shield_check_range(const tdo_shield_t *sh, size_t first,
 static void shield_queue(tdo_shield_t *sh) {
   if (sh->settings.mode == TDO_SHIELD_NAIVE) {
     tdo_shield_settle_all(sh);
+  } else if (sh->harvested) {
+    /* Pages armed early would be disarmed by the collector's own writes. */
   } else if (++sh->queued > sh->settings.queue_length) {
     ++sh->stats.flushes_full;
     tdo_shield_settle_all(sh);
