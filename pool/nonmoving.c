@@ -187,7 +187,6 @@ void tdo_nm_give_room(tdo_nm_seg_t *seg) {
   tdo_ring_remove(&seg->room_ring);
   if (seg->gc.ap != NULL || seg->gc.white || seg->gc.grey)
     return;
-  seg->largest = nm_largest(seg);
   if (seg->largest > 0)
     tdo_ring_prepend(&nm->room[seg->gc.rank][nm_room_index(seg->largest)],
                      &seg->room_ring);
@@ -233,18 +232,21 @@ static void nm_attach(tdo_nm_pool_t *nm, tdo_ap_t *ap, tdo_nm_seg_t *seg,
 
 static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size) {
   size_t units = size >> nm->shift, first, limit;
-  tdo_nm_seg_t *seg = nm_find_room(nm, ap->rank, units);
-  bool found;
+  tdo_nm_seg_t *seg;
 
-  if (seg == NULL)
-    return false;
-  found = tdo_bits_find_clear_run(&first, seg->used, 0, seg->units, units);
-  TDO_CHECK(found);
-  if (!found)
-    return false;
-  limit = tdo_bits_next_set(seg->used, first, seg->units);
-  nm_attach(nm, ap, seg, first, limit, false);
-  return true;
+  for (int tries = 0; tries < NM_TRIES; ++tries) {
+    seg = nm_find_room(nm, ap->rank, units);
+    if (seg == NULL)
+      return false;
+    if (tdo_bits_find_clear_run(&first, seg->used, 0, seg->units, units)) {
+      limit = tdo_bits_next_set(seg->used, first, seg->units);
+      nm_attach(nm, ap, seg, first, limit, false);
+      return true;
+    }
+    seg->largest = nm_largest(seg); /* less than was thought */
+    tdo_nm_give_room(seg);
+  }
+  return false;
 }
 
 /* Bytes of the largest segment for many blocks. */
@@ -294,6 +296,14 @@ void tdo_nm_absorb(tdo_nm_seg_t *seg, char *to) {
     seg->gc.unsteady = true;
 }
 
+/* Units [FIRST, LIMIT), no block's, become free. */
+static void nm_free_run(tdo_nm_seg_t *seg, size_t first, size_t limit) {
+  tdo_bits_clear_range(seg->used, first, limit);
+  first = tdo_bits_last_set(seg->used, 0, first);
+  limit = tdo_bits_next_set(seg->used, limit, seg->units);
+  seg->largest = tdo_max(seg->largest, limit - first);
+}
+
 void tdo_nm_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit) {
   tdo_nm_pool_t *nm = tdo_nm_of(pool);
   tdo_nm_seg_t *seg = ap->seg;
@@ -304,8 +314,8 @@ void tdo_nm_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit) {
   seg->known = NULL;
   if (unused > 0) {
     if (seg->units > 1)
-      tdo_bits_clear_range(seg->used, tdo_nm_unit(seg, init),
-                           (size_t)(limit - seg->gc.seg.base) >> seg->shift);
+      nm_free_run(seg, tdo_nm_unit(seg, init),
+                  (size_t)(limit - seg->gc.seg.base) >> seg->shift);
     else if (init == seg->gc.seg.base)
       tdo_bits_clear(seg->used, 0);
     else
@@ -399,6 +409,7 @@ void tdo_nm_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   gc->gen->survived += (double)used;
   nm_set_free(seg, tdo_seg_size(&gc->seg) - used);
   tdo_gcseg_clear_white(gc);
+  seg->largest = nm_largest(seg);
   tdo_nm_give_room(seg);
 }
 

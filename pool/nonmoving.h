@@ -36,11 +36,11 @@ typedef struct tdo_nm_seg {
   tdo_bits_t *starts, *used, *marks, *greys; /* no greys in leaf segments */
   size_t grey_first, grey_limit;
   size_t free;    /* bytes counted in pool->free */
-  size_t largest; /* units of the largest free run */
+  size_t largest; /* no free run has more units */
   char *known;
 } tdo_nm_seg_t;
 
-#define TDO_NM_ROOMS 24 /* by the logarithm of the largest free run */
+#define TDO_NM_ROOMS 24 /* by the logarithm of `largest` */
 
 typedef struct tdo_nm_pool tdo_nm_pool_t;
 
