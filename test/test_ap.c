@@ -1,0 +1,470 @@
+/* Testudo: tests of chains, formats, allocation points, frames and patterns
+   (interface, sections 2.7, 2.8, 2.9, 2.11-2.13, 5).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "mpsclo.h"
+#include "mpscmvt.h"
+#include "test/objects.h"
+#include "test/suite.h"
+
+/* ---- the protocol ---- */
+
+START_TEST(test_protocol) {
+  mps_addr_t p, q;
+  size_t size = obj_bytes(2);
+  heap_start(mps_class_amc());
+  mps_arena_park(arena);
+  ck_assert_ptr_null(ap->limit); /* empty at first */
+  ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
+  ck_assert_ptr_eq(ap->init, p);
+  ck_assert_ptr_eq(ap->alloc, (char *)p + size);
+  ck_assert((char *)ap->alloc <= (char *)ap->limit);
+  *(mps_word_t *)p = size << 3 | OBJ_LEAF;
+  ck_assert_int_eq(mps_commit(ap, p, size), 1);
+  ck_assert_ptr_eq(ap->init, ap->alloc);
+  /* By hand, and by the functions. */
+  q = ap->init;
+  ck_assert_ptr_eq(q, (char *)p + size); /* adjacent */
+  ap->alloc = (char *)ap->alloc + size;
+  *(mps_word_t *)q = size << 3 | OBJ_LEAF;
+  ap->init = ap->alloc;
+  ck_assert(ap->limit != NULL || mps_ap_trip(ap, q, size));
+  ck_assert_int_eq((mps_reserve)(&p, ap, size), MPS_RES_OK);
+  *(mps_word_t *)p = size << 3 | OBJ_LEAF;
+  ck_assert_int_eq((mps_commit)(ap, p, size), 1);
+  ck_assert_int_eq(mps_ap_fill(&p, ap, size), MPS_RES_OK); /* though it fits */
+  *(mps_word_t *)p = size << 3 | OBJ_LEAF;
+  ck_assert_int_eq(mps_commit(ap, p, size), 1);
+  mps_res_t res;
+  MPS_RESERVE_BLOCK(res, p, ap, size);
+  ck_assert_int_eq(res, MPS_RES_OK);
+  *(mps_word_t *)p = size << 3 | OBJ_LEAF;
+  ck_assert_int_eq(mps_commit(ap, p, size), 1);
+  heap_stop();
+}
+END_TEST
+
+/* Sizes that overflow go to fill, and fail. */
+START_TEST(test_overflow) {
+  mps_addr_t p = &p;
+  heap_start(mps_class_amc());
+  (void)node(2);
+  ck_assert_int_eq(mps_reserve(&p, ap, (size_t)-64), MPS_RES_RESOURCE);
+  ck_assert_int_eq(mps_reserve(&p, ap, SIZE_MAX / 2 + 1), MPS_RES_RESOURCE);
+  ck_assert_ptr_eq(p, &p);
+  ck_assert_uint_eq(obj_refs(node(2)), 2); /* it works again */
+  heap_stop();
+}
+END_TEST
+
+/* One block, several objects. */
+START_TEST(test_several_in_one) {
+  size_t size = obj_bytes(2);
+  mps_addr_t p;
+  heap_start(mps_class_amc());
+  for (size_t i = 0; i < 300; ++i) {
+    do {
+      ck_assert_int_eq(mps_reserve(&p, ap, 3 * size), MPS_RES_OK);
+      memset(p, 0, 3 * size);
+      for (size_t j = 0; j < 3; ++j)
+        *(mps_word_t *)(void *)((char *)p + j * size) = size << 3 | OBJ_NODE;
+    } while (!mps_commit(ap, p, 3 * size));
+    for (size_t j = 0; j < 3; ++j) {
+      table[3 * i + j] = (char *)p + j * size;
+      *obj_ref(table[3 * i + j], 0) = (mps_addr_t)((3 * i + j) << 2 | 1);
+    }
+  }
+  collect();
+  for (size_t i = 0; i < 900; ++i)
+    ck_assert_uint_eq(number_of(table[i]), i);
+  heap_stop();
+}
+END_TEST
+
+static mps_res_t pool_v(mps_pool_t *p, mps_pool_class_t cls, ...) {
+  va_list list;
+  mps_res_t res;
+  va_start(list, cls);
+  res = mps_pool_create_v(p, arena, cls, list);
+  va_end(list);
+  return res;
+}
+
+static mps_res_t ap_v(mps_ap_t *q, mps_pool_t p, ...) {
+  va_list list;
+  mps_res_t res;
+  va_start(list, p);
+  res = mps_ap_create_v(q, p, list);
+  va_end(list);
+  return res;
+}
+
+static mps_res_t arena_v(mps_arena_t *a, mps_arena_class_t cls, ...) {
+  va_list list;
+  mps_res_t res;
+  va_start(list, cls);
+  res = mps_arena_create_v(a, cls, list);
+  va_end(list);
+  return res;
+}
+
+START_TEST(test_lists) {
+  mps_pool_t p;
+  mps_ap_t q;
+  mps_arena_t a;
+  ck_assert_int_eq(arena_v(&a, mps_arena_class_vm(), (size_t)1 << 20),
+                   MPS_RES_OK);
+  mps_arena_destroy(a);
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(pool_v(&p, mps_class_amc(), fmt, chain), MPS_RES_OK);
+  ck_assert_int_eq(ap_v(&q, p, mps_rank_exact()), MPS_RES_OK);
+  table[0] = obj_on(q, OBJ_NODE, 2);
+  collect();
+  mps_arena_park(arena);
+  mps_ap_destroy(q);
+  mps_pool_destroy(p);
+  heap_stop();
+}
+END_TEST
+
+/* Destroying a pool in the middle of a collection. */
+START_TEST(test_destroy_in_collection) {
+  mps_pool_t p;
+  mps_ap_t q;
+  heap_start(mps_class_amc());
+  mps_arena_pause_time_set(arena, 0.0);
+  for (size_t round = 0; round < 10; ++round) {
+    p = obj_pool(mps_class_amc());
+    q = point(p);
+    for (size_t i = 0; i < 300; ++i)
+      table[i] = obj_on(i % 2 ? ap : q, OBJ_NODE, 300);
+    ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+    memset(table, 0, sizeof table);
+    mps_ap_destroy(q);
+    mps_pool_destroy(p);
+  }
+  heap_stop();
+}
+END_TEST
+
+/* ---- frames ---- */
+
+START_TEST(test_frames) {
+  mps_frame_t frame, inner;
+  mps_addr_t p;
+  size_t size = obj_bytes(2);
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+  table[0] = numbered(1);
+  ck_assert_int_eq((mps_ap_frame_push)(&inner, ap), MPS_RES_OK);
+  table[1] = numbered(2);
+  ck_assert_int_eq(mps_ap_frame_pop(ap, frame), MPS_RES_OK);
+  collect();
+  ck_assert_uint_eq(number_of(table[0]), 1); /* pop has no effect here */
+  ck_assert_uint_eq(number_of(table[1]), 2);
+  ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_FAIL);
+  ck_assert_int_eq((mps_ap_frame_pop)(ap, frame), MPS_RES_FAIL);
+  *(mps_word_t *)p = size << 3 | OBJ_LEAF;
+  (void)mps_commit(ap, p, size);
+  heap_stop();
+}
+END_TEST
+
+/* Manual classes rewind the point. */
+START_TEST(test_frames_manual) {
+  mps_pool_class_t classes[] = {mps_class_mvff(), mps_class_mvt()};
+  start();
+  for (int i = 0; i < 2; ++i) {
+    mps_pool_t p;
+    mps_ap_t q;
+    mps_frame_t frame;
+    char *first, *second;
+    ck_assert_int_eq(mps_pool_create_k(&p, arena, classes[i], mps_args_none),
+                     MPS_RES_OK);
+    q = point(p);
+    first = make(q, 64);
+    ck_assert_int_eq(mps_ap_frame_push(&frame, q), MPS_RES_OK);
+    second = make(q, 64);
+    ck_assert_ptr_eq(second, first + 64);
+    ck_assert_int_eq(mps_ap_frame_pop(q, frame), MPS_RES_OK);
+    ck_assert_ptr_eq(make(q, 64), second);
+    mps_ap_destroy(q);
+    mps_pool_destroy(p);
+  }
+  stop();
+}
+END_TEST
+
+/* ---- patterns ---- */
+
+static void check_patterns(mps_ap_t q) {
+  mps_alloc_pattern_t ramp = mps_alloc_pattern_ramp();
+  mps_alloc_pattern_t all = mps_alloc_pattern_ramp_collect_all();
+  ck_assert_ptr_eq(ramp, mps_alloc_pattern_ramp());
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(q, ramp), MPS_RES_FAIL);
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(q, ramp), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(q, all), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(q, ramp), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(q, all), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(q, all), MPS_RES_FAIL);
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(q, all), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(q, ramp), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_alloc_pattern_reset(q), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(q, ramp), MPS_RES_FAIL);
+}
+
+START_TEST(test_patterns) {
+  mps_pool_t p;
+  mps_ap_t q;
+  heap_start(mps_class_amc());
+  check_patterns(ap);
+  q = point(pool);
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(ap, mps_alloc_pattern_ramp()),
+                   MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(q, mps_alloc_pattern_ramp()),
+                   MPS_RES_FAIL); /* each point counts by itself */
+  mps_ap_destroy(q);
+  ck_assert_int_eq(
+      mps_pool_create_k(&p, arena, mps_class_mvff(), mps_args_none),
+      MPS_RES_OK);
+  q = point(p);
+  check_patterns(q);
+  mps_ap_destroy(q);
+  mps_pool_destroy(p);
+  p = obj_pool(mps_class_lo());
+  q = point(p);
+  check_patterns(q);
+  mps_ap_destroy(q);
+  mps_pool_destroy(p);
+  heap_stop();
+}
+END_TEST
+
+/* In a ramp no minor collections; after "collect all" a full one. */
+START_TEST(test_ramp_policy) {
+  mps_alloc_pattern_t all = mps_alloc_pattern_ramp_collect_all();
+  mps_word_t before;
+  heap_start(mps_class_amc());
+  mps_message_type_enable(arena, mps_message_type_gc());
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(ap, all), MPS_RES_OK);
+  before = mps_collections(arena);
+  for (size_t i = 0; i < 5000; ++i)
+    table[i % 100] = node(4);
+  if (getenv("TESTUDO_STRESS") == NULL)
+    ck_assert_uint_eq(mps_collections(arena), before);
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(ap, all), MPS_RES_OK);
+  for (size_t i = 0; i < 50000; ++i)
+    table[i % 100] = node(4);
+  ck_assert_uint_gt(mps_collections(arena), before);
+  heap_stop();
+}
+END_TEST
+
+/* ---- chains ---- */
+
+/* Small generations are collected often, large ones not. */
+static mps_word_t collections_with(size_t capacity) {
+  mps_gen_param_s gens[] = {{1, 0.5}, {1, 0.5}};
+  mps_chain_t c;
+  mps_pool_t p;
+  mps_ap_t q;
+  mps_word_t n;
+  gens[0].mps_capacity = gens[1].mps_capacity = capacity;
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(mps_chain_create(&c, arena, 2, gens), MPS_RES_OK);
+  memset(gens, 0, sizeof gens); /* copied */
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
+    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, c);
+    ck_assert_int_eq(mps_pool_create_k(&p, arena, mps_class_amc(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  q = point(p);
+  n = mps_collections(arena);
+  for (size_t i = 0; i < 20000; ++i)
+    table[i % 50] = obj_on(q, OBJ_NODE, 10);
+  n = mps_collections(arena) - n;
+  memset(table, 0, sizeof table);
+  mps_arena_park(arena);
+  mps_ap_destroy(q);
+  mps_pool_destroy(p);
+  mps_chain_destroy(c);
+  heap_stop();
+  return n;
+}
+
+START_TEST(test_capacity) {
+  mps_word_t often = collections_with(20);
+  ck_assert_uint_gt(often, 10);
+  if (getenv("TESTUDO_STRESS") == NULL)
+    ck_assert_uint_eq(collections_with(1 << 20), 0);
+}
+END_TEST
+
+/* Pools that share one, with objects that refer to each other. */
+START_TEST(test_shared_chain) {
+  mps_pool_t p;
+  mps_ap_t q;
+  heap_start(mps_class_amc());
+  p = obj_pool(mps_class_amcz());
+  q = point(p);
+  for (size_t i = 0; i < 30000; ++i) {
+    size_t at = i % 200;
+    mps_addr_t leaf = obj_on(q, OBJ_LEAF, 2);
+    *obj_ref(leaf, 0) = (mps_addr_t)(i << 2 | 1);
+    table[200 + at] = leaf;
+    table[at] = numbered(i);
+    *obj_ref(table[at], 1) = table[200 + at];
+    table[200 + at] = NULL;
+  }
+  collect();
+  for (size_t i = 30000 - 200; i < 30000; ++i) {
+    ck_assert_uint_eq(number_of(table[i % 200]), i);
+    ck_assert_uint_eq(number_of(*obj_ref(table[i % 200], 1)), i);
+  }
+  memset(table, 0, sizeof table);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  mps_ap_destroy(q);
+  mps_pool_destroy(p);
+  heap_stop();
+}
+END_TEST
+
+/* ---- formats ---- */
+
+static mps_addr_t no_class(mps_addr_t obj) {
+  (void)obj;
+  return NULL;
+}
+
+START_TEST(test_formats) {
+  mps_fmt_t f;
+  mps_fmt_A_s a = {8, obj_scan, obj_skip, NULL, obj_fwd, obj_isfwd, obj_pad};
+  mps_fmt_B_s b = {8,       obj_scan,  obj_skip, NULL,
+                   obj_fwd, obj_isfwd, obj_pad,  no_class};
+  mps_fmt_auto_header_s h = {8,         obj_scan, obj_skip, obj_fwd,
+                             obj_isfwd, obj_pad,  16};
+  mps_fmt_fixed_s x = {8, obj_scan, obj_fwd, obj_isfwd, obj_pad};
+  start();
+  ck_assert_int_eq(mps_thread_reg(&thr, arena), MPS_RES_OK);
+  ck_assert_int_eq(mps_root_create_table(&table_root, arena, mps_rank_exact(),
+                                         0, table, ROOTS),
+                   MPS_RES_OK);
+  ck_assert_int_eq(mps_fmt_create_A(&f, arena, &a), MPS_RES_OK);
+  mps_fmt_destroy(f);
+  ck_assert_int_eq(mps_fmt_create_A(&f, arena, &a), MPS_RES_OK);
+  memset(&a, 0, sizeof a);
+  mps_fmt_destroy(f);
+  ck_assert_int_eq(mps_fmt_create_B(&f, arena, &b), MPS_RES_OK);
+  mps_fmt_destroy(f);
+  ck_assert_int_eq(mps_fmt_create_fixed(&f, arena, &x), MPS_RES_OK);
+  mps_fmt_destroy(f);
+  obj_header = 16;
+  ck_assert_int_eq(mps_fmt_create_auto_header(&f, arena, &h), MPS_RES_OK);
+  mps_fmt_destroy(f);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, 16);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_CLASS, no_class);
+    ck_assert_int_eq(mps_fmt_create_k(&f, arena, args), MPS_RES_OK);
+    ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END);
+  }
+  MPS_ARGS_END(args);
+  mps_fmt_destroy(f);
+  mps_root_destroy(table_root);
+  mps_thread_dereg(thr);
+  stop();
+}
+END_TEST
+
+START_TEST(test_format_variants) {
+  mps_fmt_t f;
+  mps_fmt_A_s a = {8, obj_scan, obj_skip, NULL, obj_fwd, obj_isfwd, obj_pad};
+  mps_fmt_B_s b = {8,       obj_scan,  obj_skip, NULL,
+                   obj_fwd, obj_isfwd, obj_pad,  no_class};
+  mps_fmt_auto_header_s h = {8,         obj_scan, obj_skip, obj_fwd,
+                             obj_isfwd, obj_pad,  16};
+  start();
+  ck_assert_int_eq(mps_root_create_table(&table_root, arena, mps_rank_exact(),
+                                         0, table, ROOTS),
+                   MPS_RES_OK);
+  switch (_i) {
+  case 0:
+    ck_assert_int_eq(mps_fmt_create_A(&f, arena, &a), MPS_RES_OK);
+    memset(&a, 0, sizeof a);
+    break;
+  case 1:
+    ck_assert_int_eq(mps_fmt_create_B(&f, arena, &b), MPS_RES_OK);
+    memset(&b, 0, sizeof b);
+    break;
+  case 2:
+    obj_header = 16;
+    ck_assert_int_eq(mps_fmt_create_auto_header(&f, arena, &h), MPS_RES_OK);
+    memset(&h, 0, sizeof h);
+    break;
+  default: /* no method at all: fine while none is needed */
+    ck_assert_int_eq(mps_fmt_create_k(&f, arena, mps_args_none), MPS_RES_OK);
+  }
+  MPS_ARGS_BEGIN(args) {
+    mps_pool_t p;
+    mps_ap_t q;
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, f);
+    ck_assert_int_eq(mps_pool_create_k(&p, arena, mps_class_amc(), args),
+                     MPS_RES_OK);
+    q = point(p);
+    for (size_t i = 0; _i < 3 && i < 100; ++i)
+      table[i] = obj_on(q, OBJ_NODE, 3);
+    if (_i < 3)
+      collect();
+    for (size_t i = 0; _i < 3 && i < 100; ++i)
+      ck_assert_uint_eq(obj_refs(table[i]), 3);
+    memset(table, 0, sizeof table);
+    mps_arena_park(arena);
+    mps_ap_destroy(q);
+    mps_pool_destroy(p);
+  }
+  MPS_ARGS_END(args);
+  mps_fmt_destroy(f);
+  mps_root_destroy(table_root);
+  stop();
+}
+END_TEST
+
+/* ---- sizes ---- */
+
+START_TEST(test_accounts) {
+  size_t live;
+  heap_start(mps_class_amc());
+  mps_arena_park(arena);
+  ck_assert_uint_eq(in_use(pool), 0);
+  for (size_t i = 0; i < 500; ++i)
+    table[i] = node(i % 30);
+  live = 0;
+  for (size_t i = 0; i < 500; ++i)
+    live += obj_size(table[i]);
+  ck_assert_uint_ge(in_use(pool), live);
+  ck_assert_uint_le(mps_pool_free_size(pool), mps_pool_total_size(pool));
+  heap_stop();
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {test_protocol,
+                                test_overflow,
+                                test_several_in_one,
+                                test_lists,
+                                test_destroy_in_collection,
+                                test_frames,
+                                test_frames_manual,
+                                test_patterns,
+                                test_ramp_policy,
+                                test_capacity,
+                                test_shared_chain,
+                                test_formats,
+                                test_accounts};
+  Suite *suite = suite_of("ap", 60, tests, sizeof tests / sizeof tests[0]);
+  TCase *loops = tcase_create("loops");
+  tcase_add_loop_test(loops, test_format_variants, 0, 4);
+  suite_add_tcase(suite, loops);
+  return suite_run(suite);
+}
