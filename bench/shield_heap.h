@@ -154,7 +154,7 @@ static inline size_t heap_calls(void) {
   tdo_statistics_s s;
   tdo_statistics(arena, &s);
   return s.map_calls + s.unmap_calls + s.protect_calls_process +
-         s.advise_calls;
+         s.advise_calls + s.track_calls;
 }
 
 static size_t heap_megabytes(int argc, char **argv, size_t otherwise) {

@@ -68,4 +68,8 @@ tdo_vm_t *tdo_vm_system(void);
 size_t tdo_vm_address_limit(void);
 size_t tdo_vm_physical(void);
 
+/* Page faults that the system took for this process, without and with input;
+   zero if unknown. One system call on Linux, not counted. */
+void tdo_vm_faults(size_t *minor_o, size_t *major_o);
+
 #endif /* TDO_CODE_VM_H */

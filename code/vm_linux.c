@@ -215,4 +215,11 @@ size_t tdo_vm_physical(void) {
   return pages > 0 ? (size_t)pages * tdo_vm_system()->page_size : SIZE_MAX;
 }
 
+void tdo_vm_faults(size_t *minor_o, size_t *major_o) {
+  struct rusage usage;
+  bool ok = getrusage(RUSAGE_SELF, &usage) == 0;
+  *minor_o = ok ? (size_t)usage.ru_minflt : 0;
+  *major_o = ok ? (size_t)usage.ru_majflt : 0;
+}
+
 #endif /* TDO_PF_LINUX */

@@ -46,10 +46,13 @@ extern const struct mps_key_s tdo_key_SHIELD_QUANTUM;
 /* ---- statistics ---- */
 
 #define TDO_HISTOGRAM 24 /* bucket i counts values in [2^i, 2^(i+1)) */
+#define TDO_HISTOGRAM_LONG 40 /* the same, for times (ns) and sizes (bytes) */
 
 /* Counts since the arena was created. Times are seconds, sizes bytes. */
 typedef struct tdo_statistics_s {
-  tdo_mode_t mode;
+  tdo_mode_t mode;      /* in force */
+  const char *fallback; /* why dirty mode is not in force though asked for (a
+                           static text), or null */
   /* Requests to the shield, by kind. */
   size_t raises, lowers, exposes, covers;
   /* Flushes, and why: end of a session, queue full, threads to be let go. */
@@ -60,9 +63,24 @@ typedef struct tdo_statistics_s {
   size_t pages_per_call[TDO_HISTOGRAM];
   /* Barrier hits, by kind. */
   size_t hits_read, hits_write, hits_stale;
+  size_t hits_spread; /* pages opened along with one that was hit */
+  size_t hit_time[TDO_HISTOGRAM_LONG]; /* ns from the fault to the return */
+  size_t quantum[TDO_HISTOGRAM_LONG];  /* bytes scanned beyond a page hit */
   size_t bars_lost, bars_declined;
   /* Mappings that protection makes in the window, now and at most. */
   size_t mappings, mappings_most;
+  /* Dirty mode: calls to arm pages for tracking and pages in them, harvests,
+     pages looked at and found written in them (a fault that the kernel
+     resolved for each), bars dropped because a write might be missed, regions
+     closed and opened, and calls into the kernel for all of that. */
+  size_t arms, arms_refused, arm_pages, disarms;
+  size_t harvests, harvest_pages, harvest_written, unseen_dropped;
+  size_t regions_closed, regions_opened, track_calls;
+  /* Times that other threads were stopped, threads in them, and how long. */
+  size_t stops, threads_stopped;
+  double stopped_seconds;
+  /* Page faults that the kernel took for the whole process. */
+  size_t faults_minor, faults_major;
   /* Collections, those of everything, and the time in them. */
   size_t collections, full_collections, pauses;
   double collect_seconds, longest_pause;

@@ -30,10 +30,36 @@ static void statistics_shield(tdo_statistics_s *s,
   s->hits_read = t->hits_read;
   s->hits_write = t->hits_write;
   s->hits_stale = t->hits_stale;
+  s->hits_spread = t->hits_spread;
+  s->arms = t->arms;
+  s->arms_refused = t->arms_refused;
+  s->arm_pages = t->arm_pages;
+  s->disarms = t->disarms;
+  s->harvests = t->harvests;
+  s->harvest_pages = t->harvest_pages;
+  s->harvest_written = t->harvest_written;
+  s->unseen_dropped = t->unseen_dropped;
+  s->regions_closed = t->regions_closed;
+  s->regions_opened = t->regions_opened;
   s->bars_lost = t->bars_lost;
   s->bars_declined = t->bars_declined;
   s->mappings = t->mappings;
   s->mappings_most = t->mappings_most;
+}
+
+static void statistics_heap(tdo_statistics_s *s, const tdo_heap_t *heap) {
+  const tdo_heap_stats_t *t = &heap->stats;
+
+  s->collections = t->collections;
+  s->full_collections = t->full_collections;
+  s->collect_seconds = (double)t->paused_ns / 1e9;
+  s->pauses = t->pauses;
+  s->longest_pause = (double)t->pause_longest_ns / 1e9;
+  memcpy(s->hit_time, t->hit_log2, sizeof s->hit_time);
+  memcpy(s->quantum, t->quantum_log2, sizeof s->quantum);
+  s->stops = t->stops;
+  s->threads_stopped = t->stopped;
+  s->stopped_seconds = (double)t->stopped_ns / 1e9;
 }
 
 _Static_assert(TDO_HISTOGRAM == TDO_SHIELD_HISTOGRAM,
@@ -48,15 +74,14 @@ void tdo_statistics(mps_arena_t arena, tdo_statistics_s *s) {
   memset(s, 0, sizeof *s);
   if (arena->shielded) {
     s->mode = (tdo_mode_t)arena->shield.settings.mode;
+    s->fallback = arena->shield.fallback;
     statistics_shield(s, &arena->shield.stats);
+    s->track_calls = atomic_load(&arena->track.counters.calls);
   } else {
     s->mode = TDO_MODE_OFF;
   }
-  s->collections = arena->stats.collections;
-  s->full_collections = arena->stats.full_collections;
-  s->collect_seconds = (double)arena->stats.paused_ns / 1e9;
-  s->pauses = arena->stats.pauses;
-  s->longest_pause = (double)arena->stats.pause_longest_ns / 1e9;
+  statistics_heap(s, arena);
+  tdo_vm_faults(&s->faults_minor, &s->faults_major);
   s->map_calls = atomic_load(&c->map);
   s->unmap_calls = atomic_load(&c->unmap);
   s->protect_calls_process = atomic_load(&c->protect);
@@ -64,30 +89,77 @@ void tdo_statistics(mps_arena_t arena, tdo_statistics_s *s) {
   tdo_heap_leave(arena);
 }
 
+/* The buckets that are not empty, as "2^10 5, 2^11 3". */
+static void print_histogram(FILE *f, const char *name, const size_t *counts,
+                            size_t n) {
+  const char *separator = "";
+
+  fprintf(f, "  %-12s ", name);
+  for (size_t i = 0; i < n; ++i)
+    if (counts[i] != 0) {
+      fprintf(f, "%s2^%zu %zu", separator, i, counts[i]);
+      separator = ", ";
+    }
+  fprintf(f, "\n");
+}
+
+static void print_shield(FILE *f, const tdo_statistics_s *s) {
+  fprintf(f, "testudo: shield %s\n",
+          tdo_shield_mode_name((tdo_shield_mode_t)s->mode));
+  if (s->fallback != NULL)
+    fprintf(f, "  fallback     not dirty: %s\n", s->fallback);
+  fprintf(f,
+          "  requests     %zu raise, %zu lower, %zu expose, %zu cover\n"
+          "  protection   %zu calls (%zu refused), %zu pages, %zu changed\n",
+          s->raises, s->lowers, s->exposes, s->covers, s->protect_calls,
+          s->protect_refused, s->protect_pages, s->protect_changed);
+  print_histogram(f, "call pages", s->pages_per_call, TDO_HISTOGRAM);
+  fprintf(f, "  hits         %zu read, %zu write, %zu stale, %zu spread\n",
+          s->hits_read, s->hits_write, s->hits_stale, s->hits_spread);
+  print_histogram(f, "hit time ns", s->hit_time, TDO_HISTOGRAM_LONG);
+  print_histogram(f, "quantum", s->quantum, TDO_HISTOGRAM_LONG);
+  fprintf(f,
+          "  bars         %zu lost, %zu declined\n"
+          "  flushes      %zu session end, %zu queue full, %zu stop\n"
+          "  mappings     %zu now, %zu at most\n",
+          s->bars_lost, s->bars_declined, s->flushes_leave, s->flushes_full,
+          s->flushes_stop, s->mappings, s->mappings_most);
+}
+
+static void print_tracking(FILE *f, const tdo_statistics_s *s) {
+  if (s->track_calls == 0)
+    return;
+  fprintf(f,
+          "  arms         %zu (%zu refused), %zu pages, %zu undone\n"
+          "  harvests     %zu, %zu pages, %zu written, %zu dropped\n"
+          "  regions      %zu closed, %zu opened\n"
+          "  tracking     %zu ioctl\n",
+          s->arms, s->arms_refused, s->arm_pages, s->disarms, s->harvests,
+          s->harvest_pages, s->harvest_written, s->unseen_dropped,
+          s->regions_closed, s->regions_opened, s->track_calls);
+}
+
+static void print_rest(FILE *f, const tdo_statistics_s *s) {
+  fprintf(f,
+          "  threads      %zu stops, %zu threads, %.6f s\n"
+          "  collections  %zu, of everything %zu\n"
+          "  pauses       %zu, in all %.3f s, longest %.6f s\n"
+          "  faults       %zu minor, %zu major (whole process)\n"
+          "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise "
+          "(whole process)\n",
+          s->stops, s->threads_stopped, s->stopped_seconds, s->collections,
+          s->full_collections, s->pauses, s->collect_seconds,
+          s->longest_pause, s->faults_minor, s->faults_major, s->map_calls,
+          s->unmap_calls, s->protect_calls_process, s->advise_calls);
+}
+
 static void statistics_print(mps_arena_t arena, FILE *f) {
   tdo_statistics_s s;
 
   tdo_statistics(arena, &s);
-  fprintf(f,
-          "testudo: shield %s\n"
-          "  requests     %zu raise, %zu lower, %zu expose, %zu cover\n"
-          "  protection   %zu calls (%zu refused), %zu pages, %zu changed\n"
-          "  hits         %zu read, %zu write, %zu stale\n"
-          "  bars         %zu lost, %zu declined\n"
-          "  flushes      %zu session end, %zu queue full, %zu stop\n"
-          "  mappings     %zu now, %zu at most\n"
-          "  collections  %zu, of everything %zu\n"
-          "  pauses       %zu, in all %.3f s, longest %.6f s\n"
-          "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise "
-          "(whole process)\n",
-          tdo_shield_mode_name((tdo_shield_mode_t)s.mode), s.raises, s.lowers,
-          s.exposes, s.covers, s.protect_calls, s.protect_refused,
-          s.protect_pages, s.protect_changed, s.hits_read, s.hits_write,
-          s.hits_stale, s.bars_lost, s.bars_declined, s.flushes_leave,
-          s.flushes_full, s.flushes_stop, s.mappings, s.mappings_most,
-          s.collections, s.full_collections, s.pauses, s.collect_seconds,
-          s.longest_pause, s.map_calls, s.unmap_calls,
-          s.protect_calls_process, s.advise_calls);
+  print_shield(f, &s);
+  print_tracking(f, &s);
+  print_rest(f, &s);
 }
 
 void tdo_arena_describe(mps_arena_t arena, FILE *stream) {
