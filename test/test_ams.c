@@ -122,24 +122,25 @@ START_TEST(ambiguous_rank) {
 
   open_pools(_i);
   ambig = make_ap(pool, mps_rank_ambig());
-  p = table[0] = make(ambig, NODE, 5);
+  p = table[0] = make(ambig, NODE, 6);
   p->word[0] = stays = make(moving_ap, NODE, 1);
   p->word[1] = (node_t *)((char *)make(moving_ap, NODE, 1) + 8);
   p->word[2] = make(exact, NODE, 1);
   p->word[3] = (node_t *)((char *)make(exact, NODE, 1) + 3);
   p->word[4] = make(ambig, NODE, 1);
+  p->word[5] = (node_t *)((char *)p + ((size_t)1 << 20)); /* unallocated */
   table[1] = moved = make(moving_ap, NODE, 1);
   stays->word[0] = make(exact, NODE, 7);
   for (size_t i = 0; i < 3; ++i) {
-    mps_word_t copy[6];
-    memcpy(copy, p, 6 * sizeof(mps_word_t));
+    mps_word_t copy[7];
+    memcpy(copy, p, 7 * sizeof(mps_word_t));
     collect();
-    ck_assert_mem_eq(copy, p, 6 * sizeof(mps_word_t));
+    ck_assert_mem_eq(copy, p, 7 * sizeof(mps_word_t));
     ck_assert_ptr_eq(p->word[0], stays);
     ck_assert_uint_eq(node_words(stays), 2);
     ck_assert_uint_eq(node_words(stays->word[0]), 8);
     ck_assert_uint_eq(live_bytes() - unused(ambig),
-                      (6 + 2 + 2 + 8) * sizeof(mps_word_t));
+                      (7 + 2 + 2 + 8) * sizeof(mps_word_t));
   }
   ck_assert_ptr_ne(table[1], moved);
   /* Dead ones keep nothing for long, not even themselves. */

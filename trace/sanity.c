@@ -34,6 +34,13 @@ static mps_res_t sanity_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
   return MPS_RES_OK;
 }
 
+/* Are the words of the object at BASE no more than maybe references? */
+static bool sanity_ambiguous(mps_arena_t heap, const char *base) {
+  tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, base);
+
+  return seg != NULL && seg->rank == TDO_RANK_AMBIG;
+}
+
 /* The summary of each clean page must cover what its objects refer to. */
 static bool sanity_visit(void *closure, tdo_pool_t *pool, char *base,
                          char *limit) {
@@ -48,7 +55,7 @@ static bool sanity_visit(void *closure, tdo_pool_t *pool, char *base,
                "an object's size does not agree with its segment");
     if (next <= p || next > limit)
       return false;
-    if (!pool->klass->scanned)
+    if (!pool->klass->scanned || sanity_ambiguous(heap, p))
       continue;
     tdo_scan_init(&scan, heap, TDO_RANK_EXACT);
     scan.fix = sanity_fix;
