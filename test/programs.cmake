@@ -52,6 +52,8 @@ if(testudo_one_build)
   testudo_python_test(test_demo)
   testudo_python_test(test_install "${CMAKE_C_COMPILER}"
     "${PROJECT_BINARY_DIR}")
+  testudo_python_test(test_tested $<TARGET_FILE:testudo_static>
+    $<TARGET_FILE:testudo>)
   testudo_add_test(check_headers
     "${CMAKE_CURRENT_SOURCE_DIR}/check_headers.sh"
     $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
