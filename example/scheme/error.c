@@ -13,7 +13,7 @@ void raise_value(val condition) {
   longjmp(*vm.escape, 1);
 }
 
-static val make_error(const char *kind, val proc, val message, val irritants) {
+val make_error(const char *kind, val proc, val message, val irritants) {
   val place = current_place();
   val e = make_object(T_ERROR, 5, FALSE);
   ERROR_MESSAGE(e) = message;
@@ -38,10 +38,6 @@ void raise_named(const char *kind, val proc, const char *message,
 
 void raise_error(const char *proc, const char *message, val irritants) {
   raise_kind("error", proc, message, irritants);
-}
-
-val make_user_error(val message, val irritants) {
-  return make_error("error", FALSE, message, irritants);
 }
 
 const char *prim_name(void) {

@@ -1,12 +1,10 @@
 /* Testudo: the Scheme interpreter's command line. SPDX-License-Identifier:
  * BSD-2-Clause */
-#include "prelude.h"
 #include "scheme.h"
 
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 static const char usage[] =
     "usage: testudo-scheme [option...] [file [argument...]]\n"
@@ -124,41 +122,7 @@ static void default_generations(struct memory_options *m) {
   m->gens = 2;
 }
 
-/* ---- start */
-
-static val global(const char *name) {
-  return SYM_VALUE(intern(name));
-}
-
-static void define_port(const char *name, enum root root, val port) {
-  val p = make_object(T_PARAM, 2, FALSE);
-  PARAM_VALUE(p) = port;
-  vm.root[root] = p;
-  SYM_VALUE(intern(name)) = p;
-}
-
-static void init_features(void) {
-  static const char *const names[] = {
-      "r7rs",    "exact-closed", "ieee-float", "full-unicode", "ratios",
-      "testudo", "linux",        "unix",       "hash-tables",  "guardians"};
-  val list = NIL;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    list = cons(intern(names[i]), list);
-  vm.root[R_FEATURES] = list;
-}
-
-static void init_roots(void) {
-  symbols_init();
-  ports_init();
-  prims_init();
-  syntax_init();
-  init_features();
-  vm.root[R_ENV] = make_object(T_ENV, 1, FALSE);
-  vm.root[R_GUARDED] = make_table(TABLE_EQ, TABLE_WEAK_KEY);
-  define_port("current-input-port", R_CUR_IN, vm.root[R_STDIN]);
-  define_port("current-output-port", R_CUR_OUT, vm.root[R_STDOUT]);
-  define_port("current-error-port", R_CUR_ERR, vm.root[R_STDERR]);
-}
+/* ---- what there is to do */
 
 static bool failed(val result) {
   if (result != UNBOUND)
@@ -169,22 +133,6 @@ static bool failed(val result) {
   return true;
 }
 
-static bool load_prelude(void) {
-  val port = port_open_string(scheme_prelude,
-                              (size_t)(scheme_prelude_end - scheme_prelude));
-  val read = global("read"), compile = global("%compile");
-  for (;;) {
-    val form = machine_call(read, 1, &port);
-    if (form == EOFVAL)
-      break;
-    val thunk = form == UNBOUND ? UNBOUND : machine_call(compile, 1, &form);
-    if (failed(thunk) || failed(machine_call(thunk, 0, NULL)))
-      return false;
-  }
-  port_close(port);
-  return true;
-}
-
 static val argument_list(int argc, char **argv) {
   val list = NIL;
   for (int i = argc - 1; i >= 0; i--)
@@ -192,11 +140,9 @@ static val argument_list(int argc, char **argv) {
   return list;
 }
 
-/* ---- what there is to do */
-
 static int run_expr(const char *expr) {
   val text = string_from_c(expr);
-  val result = machine_call(global("%eval-string"), 1, &text);
+  val result = machine_call(global_value_of("%eval-string"), 1, &text);
   if (failed(result))
     return 1;
   if (result != UNSPEC) {
@@ -208,29 +154,16 @@ static int run_expr(const char *expr) {
 
 static int run_file(const char *file) {
   val name = string_from_c(file);
-  return failed(machine_call(global("load"), 1, &name)) ? 1 : 0;
+  return failed(machine_call(global_value_of("load"), 1, &name)) ? 1 : 0;
 }
 
 static void print_statistics(void) {
-  val list = machine_call(global("gc-statistics"), 0, NULL);
+  val list = machine_call(global_value_of("gc-statistics"), 0, NULL);
   print(list, vm.root[R_STDERR], PRINT_WRITE);
   port_putc(vm.root[R_STDERR], '\n');
 }
 
-static void limit_c_stack(char *here) {
-  struct rlimit limit;
-  size_t size = (size_t)8 << 20;
-  if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    size = limit.rlim_cur;
-  if (size > (size_t)64 << 20)
-    size = (size_t)64 << 20;
-  vm.c_limit = here - size + size / 4;
-}
-
 static int interpret(struct options *o, int argc, char **argv) {
-  init_roots();
-  if (!load_prelude())
-    return 1;
   vm.root[R_COMMAND_LINE] = argument_list(argc - o->first, argv + o->first);
   int status = 0;
   if (o->expr != NULL)
@@ -252,8 +185,7 @@ int main(int argc, char **argv) {
   setlocale(LC_CTYPE, "C.UTF-8");
   parse_options(argc, argv, &o);
   default_generations(&o.memory);
-  limit_c_stack((char *)&o);
-  const char *why = memory_init(&o.memory, &o);
+  const char *why = interpreter_start(&o.memory, __builtin_frame_address(0));
   if (why != NULL) {
     fprintf(stderr, "testudo-scheme: %s\n", why);
     return 1;

@@ -269,6 +269,8 @@ static void clear_machine(void) {
   vm.root[R_SEGMENT] = vm.root[R_HANDLERS] = vm.root[R_WINDERS] = NIL;
   vm.root[R_SEGTOP] = FIX(0);
   vm.fp = vm.stack + 3;
+  vm.fp[-3] = vm.fp[-2] = FIX(0);
+  vm.fp[-1] = FALSE;
   vm.limit = vm.touched = vm.stack + STACK_FRAMES;
   vm.stack_end = vm.stack + STACK_WORDS;
   vm.max_slots = 64;
@@ -314,7 +316,7 @@ void memory_finish(void) {
 void *memory_fill(mps_ap_t ap, size_t bytes) {
   mps_addr_t p;
   if (mps_ap_fill(&p, ap, bytes) != MPS_RES_OK)
-    raise_kind("memory", NULL, "out of memory", NIL);
+    raise_value(vm.root[R_NO_MEMORY]); /* made in advance */
   return p;
 }
 

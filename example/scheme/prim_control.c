@@ -117,7 +117,7 @@ static val p_promise_box(int argc, val *argv) {
 
 static val p_make_error(int argc, val *argv) {
   (void)argc;
-  return make_user_error(argv[0], argv[1]);
+  return make_error("error", FALSE, argv[0], argv[1]);
 }
 
 static bool has_kind(val v, const char *kind) {

@@ -730,7 +730,7 @@ static void start_frame(val proc, int argc, const val *argv) {
   if (argc > 0)
     memcpy(vm.fp, argv, (size_t)argc * sizeof(val));
   vm.root[R_SEGMENT] = NIL;
-  vm.root[R_HANDLERS] = NIL;
+  vm.root[R_HANDLERS] = vm.root[R_WINDERS] = NIL;
 }
 
 val machine_call(val proc, int argc, const val *argv) {

@@ -40,12 +40,13 @@ enum root {
   R_CUR_ERR,
   R_COMMAND_LINE,
   R_FEATURES,
-  R_GUARDED, /* table: object -> guardians that want it */
-  R_SIGNAL,  /* closure that raises a condition */
-  R_REWIND,  /* closure that changes winders, then throws */
-  R_FILE,    /* name of the file being read, for places */
-  R_ENV,     /* the one environment */
-  R_BLAME,   /* code of a caller that has been replaced, or FALSE */
+  R_GUARDED,   /* table: object -> guardians that want it */
+  R_SIGNAL,    /* closure that raises a condition */
+  R_REWIND,    /* closure that changes winders, then throws */
+  R_FILE,      /* name of the file being read, for places */
+  R_ENV,       /* the one environment */
+  R_NO_MEMORY, /* the condition */
+  R_BLAME,     /* code of a caller that has been replaced, or FALSE */
   R_LIMIT
 };
 
@@ -92,11 +93,11 @@ void memory_finish(void);
 void *memory_fill(mps_ap_t ap, size_t bytes);
 
 static inline val *reserve(mps_ap_t ap, size_t bytes) {
-  char *p = ap->init;
-  char *next = (char *)ap->alloc + bytes;
-  if (LIKELY(next > (char *)ap->alloc && next <= (char *)ap->limit)) {
-    ap->alloc = next;
-    return (val *)(void *)p;
+  mps_addr_t p = ap->init;
+  uintptr_t next = (uintptr_t)ap->alloc + bytes;
+  if (LIKELY(next > (uintptr_t)ap->alloc && next <= (uintptr_t)ap->limit)) {
+    ap->alloc = (mps_addr_t)next;
+    return p;
   }
   return memory_fill(ap, bytes);
 }
@@ -190,7 +191,8 @@ NORETURN void raise_type(int i, val bad, const char *expected);
 NORETURN void raise_range(int i, val bad);
 NORETURN void raise_kind(const char *kind, const char *proc,
                          const char *message, val irritants);
-val make_user_error(val message, val irritants);
+/* A condition that says where the program is. */
+val make_error(const char *kind, val proc, val message, val irritants);
 /* The same, for a procedure named by a symbol or FALSE. */
 NORETURN void raise_named(const char *kind, val proc, const char *message,
                           val irritants);
@@ -320,6 +322,15 @@ void stack_clear_unused(void);
 
 NORETURN void record_type_error(val v, val rtd, val accessor);
 val guardian_call(val guardian, int argc, const val *argv);
+
+/* ---- start.c */
+
+/* Null, or why there is no interpreter. All C frames that hold values lie
+   below cold. */
+const char *interpreter_start(const struct memory_options *options,
+                              void *cold);
+/* The value of a global variable of the prelude or a primitive. */
+val global_value_of(const char *name);
 
 /* ---- repl.c: returns the exit status */
 
