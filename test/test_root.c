@@ -191,9 +191,11 @@ static mps_res_t nested_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
         if (res != MPS_RES_OK)
           return res;
       } else {
-        res = MPS_FIX12(ss, (mps_addr_t *)&slots[i]);
+        mps_addr_t ref = (mps_addr_t)slots[i];
+        res = MPS_FIX12(ss, &ref);
         if (res != MPS_RES_OK)
           return res;
+        slots[i] = (mps_word_t)ref;
       }
     }
   }
