@@ -2,6 +2,8 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include "code/args.h"
 #include "code/event.h"
@@ -32,6 +34,16 @@ mps_arena_class_t mps_arena_class_vm(void) {
 
 mps_arena_class_t mps_arena_class_cl(void) {
   return (mps_arena_class_t)&arena_class_cl;
+}
+
+/* The file that TESTUDO_RECORD names, for the first arena that asks. */
+static const char *arena_record(void) {
+  static atomic_bool taken;
+  const char *path = getenv("TESTUDO_RECORD");
+
+  if (path == NULL || *path == '\0' || atomic_exchange(&taken, true))
+    return NULL;
+  return path;
 }
 
 /* The environment wins over the program. */
@@ -65,6 +77,7 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
   o->window = s.reserve;
   o->stress = s.stress;
   o->check_heap = s.check;
+  o->record = arena_record();
   if (s.statistics)
     tdo_statistics_at_exit();
 }

@@ -228,6 +228,7 @@ void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
 }
 
 bool tdo_shield_force_open(tdo_shield_t *sh, size_t page) {
+  tdo_shield_request(sh, TDO_REQUEST_FORCE, 0, page, page + 1);
   tdo_shield_give_up(sh, page, page + 1);
   return sh->actual[page] == TDO_ACCESS_WRITE;
 }

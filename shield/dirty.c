@@ -252,6 +252,7 @@ static void dirty_written(dirty_harvest_t *h, size_t first, size_t limit) {
     }
     if (start < page) {
       sh->stats.harvest_written += page - start;
+      tdo_shield_request(sh, TDO_REQUEST_WRITTEN, 0, start, page);
       h->visit(h->closure, start, page);
     } else {
       ++page;
@@ -344,6 +345,7 @@ void tdo_shield_harvest(tdo_shield_t *sh, tdo_shield_visit_t visit,
   dirty_harvest_t h = {sh, visit, closure};
   size_t r, end, closed = 0;
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
+  tdo_shield_request(sh, TDO_REQUEST_HARVEST, 0, 0, 0);
   if (sh->track == NULL || sh->used_low >= sh->used_high) {
     return;
   }
@@ -427,6 +429,10 @@ void tdo_shield_fall_back(tdo_shield_t *sh, const char *why) {
    armed though they seem so, count as written at the next harvest. */
 void tdo_shield_after_fork(tdo_shield_t *sh) {
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
+  if (sh->record != NULL) {
+    tdo_record_abandon(&sh->record->file);
+    sh->record = NULL;
+  }
   if (sh->track == NULL) {
     return;
   }

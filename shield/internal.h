@@ -108,6 +108,15 @@ static inline bool tdo_shield_all(const tdo_shield_t *sh, size_t first,
   return true;
 }
 
+/* Write a request down if it is to be recorded. */
+static inline void tdo_shield_request(tdo_shield_t *sh, tdo_request_t request,
+                                      unsigned argument, size_t first,
+                                      size_t limit) {
+  if (TDO_UNLIKELY(sh->record != NULL)) {
+    tdo_shield_record_note(sh->record, request, argument, first, limit);
+  }
+}
+
 /* Call `stop` if that was not done in this session. */
 void tdo_shield_stop(tdo_shield_t *sh);
 

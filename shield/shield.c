@@ -120,6 +120,7 @@ static void shield_queue(tdo_shield_t *sh) {
 
 void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit) {
   shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_COMMITTED, 0, first, limit);
   TDO_CRITICAL(tdo_shield_all(sh, first, limit, TDO_PAGE_ADOPTED, 0));
   if (first < limit) {
     memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
@@ -129,6 +130,7 @@ void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit) {
 
 void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit) {
   shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_DECOMMITTED, 0, first, limit);
   TDO_CRITICAL(tdo_shield_all(sh, first, limit, TDO_PAGE_ADOPTED, 0));
   if (first < limit) {
     memset(sh->state + first, 0, limit - first);
@@ -158,6 +160,7 @@ static void shield_ahead(const tdo_shield_t *sh, size_t *first_io,
 void tdo_shield_adopt(tdo_shield_t *sh, size_t first, size_t limit) {
   size_t start, end;
   shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_ADOPT, 0, first, limit);
   TDO_CRITICAL(tdo_shield_all(sh, first, limit, 0xFF, TDO_PAGE_COMMITTED));
   if (first == limit) {
     return;
@@ -189,6 +192,7 @@ void tdo_shield_adopt(tdo_shield_t *sh, size_t first, size_t limit) {
 
 void tdo_shield_retire(tdo_shield_t *sh, size_t first, size_t limit) {
   shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_RETIRE, 0, first, limit);
   if (first < limit) {
     memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
     memset(sh->depth + first, 0, limit - first);
@@ -219,6 +223,7 @@ static void shield_change(tdo_shield_t *sh, size_t first, size_t limit,
 void tdo_shield_raise(tdo_shield_t *sh, size_t first, size_t limit,
                       tdo_bar_t bars) {
   shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_RAISE, bars, first, limit);
   TDO_CRITICAL((bars & ~TDO_PAGE_BARS) == 0);
   if (first < limit) {
     ++sh->stats.raises;
@@ -231,6 +236,7 @@ void tdo_shield_raise(tdo_shield_t *sh, size_t first, size_t limit,
 void tdo_shield_lower(tdo_shield_t *sh, size_t first, size_t limit,
                       tdo_bar_t bars) {
   shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_LOWER, bars, first, limit);
   TDO_CRITICAL((bars & ~TDO_PAGE_BARS) == 0);
   if (first < limit) {
     ++sh->stats.lowers;
@@ -274,6 +280,7 @@ void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
   tdo_lanes_t stops = tdo_lanes_all(sh->track != NULL ? 2 : 3);
   tdo_lanes_t closed = 0, barred = 0;
   shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_EXPOSE, 0, first, limit);
   if (first == limit) {
     return;
   }
@@ -306,6 +313,7 @@ void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
 void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit) {
   bool fresh = false;
   shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_COVER, 0, first, limit);
   if (first == limit) {
     return;
   }
@@ -340,6 +348,7 @@ static unsigned shield_patience(const tdo_shield_t *sh, unsigned state) {
 }
 
 void tdo_shield_begin_offers(tdo_shield_t *sh) {
+  tdo_shield_request(sh, TDO_REQUEST_OFFERS, 0, 0, 0);
   sh->batches = true;
   sh->ready_before = sh->ready;
   sh->ready = 0;
@@ -367,9 +376,9 @@ static size_t shield_consider(tdo_shield_t *sh, size_t first, size_t limit,
       ++sh->calm[page];
     }
     ++page;
-  } while (page < limit && shield_grants(sh, page, room) == granted &&
-           (!sh->batches ||
-            ((sh->state[page] & TDO_BAR_WRITE) == 0) == fresh));
+  } while (
+      page < limit && shield_grants(sh, page, room) == granted &&
+      (!sh->batches || ((sh->state[page] & TDO_BAR_WRITE) == 0) == fresh));
   if (granted && fresh) {
     sh->ready += page - first;
     if (sh->batches &&
@@ -392,8 +401,10 @@ size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
   } else if (tdo_shield_defers(sh) && sh->track == NULL) {
     n = shield_consider(sh, first, limit, &granted);
   }
+  tdo_shield_request(sh, TDO_REQUEST_OFFER, granted, first, first + n);
   if (granted) {
-    tdo_shield_raise(sh, first, first + n, TDO_BAR_WRITE);
+    ++sh->stats.raises;
+    shield_change(sh, first, first + n, TDO_BAR_WRITE, 0);
   } else {
     sh->stats.bars_declined += n;
   }
@@ -403,6 +414,7 @@ size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
 
 void tdo_shield_trust(tdo_shield_t *sh, size_t first, size_t limit) {
   shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_TRUST, 0, first, limit);
   memset(sh->calm + first, (int)tdo_min(sh->settings.defer_fresh, UINT8_MAX),
          limit - first);
 }
@@ -451,6 +463,7 @@ static void shield_spread(tdo_shield_t *sh, size_t page) {
 
 void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
   shield_check_range(sh, page, page + 1);
+  tdo_shield_request(sh, TDO_REQUEST_HIT, bars, page, page + 1);
   sh->stats.hits_stale += bars == 0;
   sh->stats.hits_read += (bars & TDO_BAR_READ) != 0;
   if (sh->track != NULL) {
@@ -472,6 +485,7 @@ void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
 
 void tdo_shield_flush(tdo_shield_t *sh) {
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
+  tdo_shield_request(sh, TDO_REQUEST_FLUSH, 0, 0, 0);
   if (sh->differ_low < sh->differ_high) {
     ++sh->stats.flushes_stop;
     tdo_shield_settle_all(sh);
@@ -480,6 +494,7 @@ void tdo_shield_flush(tdo_shield_t *sh) {
 
 void tdo_shield_leave(tdo_shield_t *sh) {
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
+  tdo_shield_request(sh, TDO_REQUEST_LEAVE, 0, 0, 0);
   if (sh->differ_low < sh->differ_high) {
     ++sh->stats.flushes_leave;
     tdo_shield_settle_all(sh);
@@ -496,8 +511,14 @@ void tdo_shield_leave(tdo_shield_t *sh) {
 
 void tdo_shield_note_stopped(tdo_shield_t *sh) {
   size_t end = (sh->used_high + TDO_SHIELD_REGION - 1) / TDO_SHIELD_REGION;
+  tdo_shield_request(sh, TDO_REQUEST_STOPPED, 0, 0, 0);
   sh->stopped = true;
   for (size_t r = sh->used_low / TDO_SHIELD_REGION; r < end; ++r) {
     sh->heat[r] -= sh->heat[r] > 0; /* one collection later */
   }
+}
+
+void tdo_shield_record(tdo_shield_t *sh, tdo_shield_record_t *record) {
+  TDO_CHECK(sh->sig == TDO_SHIELD_SIG && sh->record == NULL);
+  sh->record = record;
 }

@@ -56,6 +56,7 @@
 #include "code/bits.h"
 #include "code/track.h"
 #include "code/vm.h"
+#include "shield/record.h"
 
 typedef enum tdo_shield_mode {
   TDO_SHIELD_NAIVE,    /* every request at once, one call a page */
@@ -149,7 +150,8 @@ struct tdo_shield {
   size_t ready, ready_before; /* pages offered that have earned their bars:
                        since the last begin, and between the two before */
   size_t economize_at; /* number of mappings that make bars be given up */
-  bool stopped;        /* `stop` called in this session */
+  tdo_shield_record_t *record; /* null: requests are not recorded */
+  bool stopped;                /* `stop` called in this session */
   /* Dirty mode. */
   tdo_track_t *track;   /* null: none is attached, and write bars are made by
                            protection */
@@ -191,6 +193,9 @@ void tdo_shield_fall_back(tdo_shield_t *sh, const char *why);
 typedef void (*tdo_shield_visit_t)(void *closure, size_t first, size_t limit);
 void tdo_shield_harvest(tdo_shield_t *sh, tdo_shield_visit_t visit,
                         void *closure);
+/* From now on every request is written down; RECORD is the caller's, and is
+   closed by him after the shield is finished. */
+void tdo_shield_record(tdo_shield_t *sh, tdo_shield_record_t *record);
 /* In the child of a fork, before any other call: everything tracked counts as
    written (`lost`), and tracking starts afresh or falls back. */
 void tdo_shield_after_fork(tdo_shield_t *sh);

@@ -20,8 +20,8 @@ static void fork_leave(tdo_heap_t *heap) {
 
 /* A mutex that was taken before the fork is made afresh, not unlocked. */
 static void fork_leave_child(tdo_heap_t *heap) {
-  if (heap->shielded)
-    tdo_shield_after_fork(&heap->shield);
+  /* Most children execute another program and never come here again. */
+  heap->forked = heap->shielded;
   if (heap->forking) {
     heap->forking = false;
     tdo_lock_reset(&heap->lock);

@@ -78,8 +78,17 @@ static mps_res_t heap_install(tdo_fault_handler_t fault) {
   return res;
 }
 
-void tdo_heap_enter(tdo_heap_t *heap) {
+/* Take the lock. */
+static void heap_claim(tdo_heap_t *heap) {
   tdo_lock_claim(&heap->lock);
+  if (TDO_UNLIKELY(heap->forked)) {
+    heap->forked = false;
+    tdo_shield_after_fork(&heap->shield);
+  }
+}
+
+void tdo_heap_enter(tdo_heap_t *heap) {
+  heap_claim(heap);
   TDO_CHECK(heap->sig == TDO_HEAP_SIG);
 }
 
@@ -191,7 +200,7 @@ static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
     return tdo_shield_force_open(&heap->shield, page);
   }
   start = tdo_clock_ns();
-  tdo_lock_claim(&heap->lock);
+  heap_claim(heap);
   ours = heap->sig == TDO_HEAP_SIG && tdo_shield_adopted(&heap->shield, page);
   if (ours)
     heap_hit(heap, addr, kind, start);
@@ -354,6 +363,11 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
   heap->shielded = true;
   if (options->shield.mode == TDO_SHIELD_DIRTY)
     heap_track(heap);
+  if (options->record != NULL &&
+      tdo_shield_record_open(&heap->record, options->record, vm->page_size,
+                             heap->shield.pages,
+                             heap->shield.settings.mode) == MPS_RES_OK)
+    tdo_shield_record(&heap->shield, &heap->record);
   return MPS_RES_OK;
 }
 
@@ -361,6 +375,7 @@ static void heap_finish_shield(tdo_heap_t *heap) {
   tdo_vm_t *vm = heap->space.vm;
 
   tdo_shield_finish(&heap->shield);
+  tdo_record_close(&heap->record.file);
   vm->release(vm, heap->summary, heap_summary_size(heap));
 }
 

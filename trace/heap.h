@@ -39,6 +39,7 @@ typedef struct tdo_heap_options {
   unsigned stress;       /* collect at every n-th chance; 0: never */
   bool check_heap;       /* run the heap checker around collections */
   double spare, pause_time;
+  const char *record; /* file to record the shield's requests in, or null */
   tdo_shield_settings_t shield;
   mps_arena_extended_t extended;
   mps_arena_contracted_t contracted;
@@ -52,6 +53,7 @@ struct mps_arena_s {
   tdo_lock_t lock;
   tdo_space_t space;
   tdo_shield_t shield;
+  tdo_shield_record_t record; /* TESTUDO_RECORD */
   tdo_track_t track;     /* of writes, in dirty mode; the shield's */
   bool shielded;         /* false: client memory, never protected */
   tdo_control_t control;
@@ -69,6 +71,7 @@ struct mps_arena_s {
   tdo_stop_thread_t **stopped; /* threads stopped in this session */
   size_t stopped_count, stopped_max, thread_count;
   bool is_stopped;
+  bool forked;           /* a child that has not entered since the fork */
   bool forking;          /* this thread took the lock to fork */
   bool postmortem;       /* frozen for good */
   uint64_t session_ns;   /* when the collector began work in this session; 0:

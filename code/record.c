@@ -1,0 +1,93 @@
+/* Testudo: recordings in files. SPDX-License-Identifier: BSD-2-Clause */
+#include "code/record.h"
+#include "code/platform.h"
+
+#if TDO_PF_LINUX
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define RECORD_WINDOW ((size_t)1 << 20)
+
+static bool record_map(tdo_record_t *r, size_t offset) {
+  void *p = MAP_FAILED;
+  if (ftruncate(r->fd, (off_t)(offset + RECORD_WINDOW)) == 0) {
+    p = mmap(NULL, RECORD_WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
+             (off_t)offset);
+  }
+  r->window = p == MAP_FAILED ? NULL : p;
+  r->at = r->window;
+  r->limit = p == MAP_FAILED ? NULL : r->window + RECORD_WINDOW;
+  r->offset = offset;
+  return p != MAP_FAILED;
+}
+
+mps_res_t tdo_record_open(tdo_record_t *r, const char *path) {
+  r->window = NULL;
+  r->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (r->fd < 0) {
+    return MPS_RES_FAIL;
+  }
+  if (!record_map(r, 0)) {
+    (void)close(r->fd);
+    return MPS_RES_FAIL;
+  }
+  return MPS_RES_OK;
+}
+
+void tdo_record_close(tdo_record_t *r) {
+  if (r->window != NULL) {
+    off_t size = (off_t)(r->offset + (size_t)(r->at - r->window));
+    (void)munmap(r->window, RECORD_WINDOW);
+    r->window = NULL;
+    /* If refused, zeros follow, which readers take for the end. */
+    int cut = ftruncate(r->fd, size);
+    (void)cut;
+    (void)close(r->fd);
+  }
+}
+
+void tdo_record_abandon(tdo_record_t *r) {
+  if (r->window != NULL) {
+    (void)munmap(r->window, RECORD_WINDOW);
+    r->window = NULL;
+    (void)close(r->fd);
+  }
+}
+
+/* What is left of a window moves to the next, which overlaps it by one page;
+   so that no record is split over two mappings. */
+void tdo_record_more(tdo_record_t *r) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t used = r->offset + (size_t)(r->at - r->window);
+  size_t next = tdo_round_down(used, page);
+  (void)munmap(r->window, RECORD_WINDOW);
+  if (!record_map(r, next)) {
+    (void)close(r->fd);
+    return;
+  }
+  r->at = r->window + (used - next);
+}
+
+#else
+
+mps_res_t tdo_record_open(tdo_record_t *r, const char *path) {
+  (void)path;
+  r->window = NULL;
+  return MPS_RES_FAIL;
+}
+
+void tdo_record_close(tdo_record_t *r) {
+  (void)r;
+}
+
+void tdo_record_abandon(tdo_record_t *r) {
+  (void)r;
+}
+
+void tdo_record_more(tdo_record_t *r) {
+  (void)r;
+}
+
+#endif
