@@ -456,8 +456,7 @@ static val rewrite_cond_expand(val form, struct scope *sc) {
   return begin(NIL);
 }
 
-static val rewrite_include(val form, struct scope *sc) {
-  (void)sc;
+static val include(val form, bool fold) {
   val list = NIL;
   for (val l = CDR(form); is_pair(l); l = CDR(l)) {
     if (!is_string(CAR(l)))
@@ -467,11 +466,22 @@ static val rewrite_include(val form, struct scope *sc) {
     free(name);
     if (port == FALSE)
       raise_kind("file", "include", "cannot open file", cons(CAR(l), NIL));
+    port_set_fold(port, fold);
     for (val v = read_datum(port); v != EOFVAL; v = read_datum(port))
       list = cons(v, list);
     port_close(port);
   }
   return begin(list_reverse(list));
+}
+
+static val rewrite_include(val form, struct scope *sc) {
+  (void)sc;
+  return include(form, false);
+}
+
+static val rewrite_include_ci(val form, struct scope *sc) {
+  (void)sc;
+  return include(form, true);
 }
 
 static val rewrite_import(val form, struct scope *sc) {
@@ -521,7 +531,7 @@ const struct derived derived_forms[] = {
     {"define-record-type", rewrite_define_record_type},
     {"cond-expand", rewrite_cond_expand},
     {"include", rewrite_include},
-    {"include-ci", rewrite_include},
+    {"include-ci", rewrite_include_ci},
     {"import", rewrite_import},
     {"define-library", rewrite_define_library},
     {"syntax-error", rewrite_syntax_error},

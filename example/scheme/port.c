@@ -273,6 +273,11 @@ val port_get_output(val port) {
 
 /* ---- state */
 
+void port_set_fold(val port, bool fold) {
+  int flags = port_of(port)->flags & ~PORT_FOLD;
+  port_of(port)->flags = fold ? flags | PORT_FOLD : flags;
+}
+
 void port_make_binary(val port) {
   port_of(port)->flags |= PORT_BINARY;
 }

@@ -13,7 +13,6 @@ struct reader {
   val port;
   val labels; /* list of (number . datum) for #n= */
   bool labelled;
-  bool fold;
   char *token;
   size_t used, size;
 };
@@ -21,8 +20,6 @@ struct reader {
 /* Not data but what ends a list. */
 enum { END_CLOSE = 1, END_DOT = 2 };
 #define MARK(n) IMM(IMM_CONST, 100 + (n))
-
-static bool fold_files; /* #!fold-case was read */
 
 static val read_item(struct reader *r);
 
@@ -177,7 +174,7 @@ static val read_symbol_or_number(struct reader *r, val pos) {
       return n;
   }
   val name = string_from_utf8(r->token, r->used);
-  if ((r->fold || fold_files) && !quoted)
+  if ((port_flags(r->port) & PORT_FOLD) && !quoted)
     name = string_foldcase(name);
   return intern_string(name);
 }
@@ -347,9 +344,9 @@ static val read_directive(struct reader *r, val pos) {
   if (r->used == 0)
     push(r, ' ');
   if (strcmp(r->token, "fold-case") == 0)
-    fold_files = true;
+    port_set_fold(r->port, true);
   else if (strcmp(r->token, "no-fold-case") == 0)
-    fold_files = false;
+    port_set_fold(r->port, false);
   else if (strcmp(r->token, "eof") == 0)
     return EOFVAL;
   else if (fix_int(pos) >> 12 == 1)

@@ -219,7 +219,13 @@ void print(val v, val port, enum print_mode mode);
 
 /* ---- port.c */
 
-enum { PORT_IN = 1, PORT_OUT = 2, PORT_BINARY = 4, PORT_STRING = 8 };
+enum {
+  PORT_IN = 1,
+  PORT_OUT = 2,
+  PORT_BINARY = 4,
+  PORT_STRING = 8,
+  PORT_FOLD = 16
+};
 void ports_init(void);
 val port_open_fd(int fd, int flags, const char *name);
 val port_open_string(const char *s, size_t n);
@@ -243,6 +249,7 @@ int port_get_byte(val port, bool peek);
 bool port_ready(val port);
 bool port_at_line_start(val port);
 void port_make_binary(val port);
+void port_set_fold(val port, bool fold); /* #!fold-case was read */
 
 /* ---- table.c: hash tables */
 
