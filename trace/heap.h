@@ -99,6 +99,7 @@ struct mps_arena_s {
   unsigned stress, stress_count;
   bool stress_turn;
   bool check_heap;
+  size_t check_wait;     /* collections until the next check */
   unsigned char *sanity_zones; /* all white, while the checker runs */
   tdo_heap_stats_t stats;
 };
@@ -175,5 +176,9 @@ void tdo_policy_collected(tdo_heap_t *heap);
 /* A check of the whole heap from outside the collector: every object
    reachable, every summary right. For debug runs (sanity.c). */
 void tdo_heap_sanity(tdo_heap_t *heap, const char *when);
+/* The same around a collection, if the client wants it: around each while the
+   heap is small, less often the larger it is, so that checking costs some
+   multiple of collecting and not the square. */
+void tdo_heap_sanity_around(tdo_heap_t *heap, const char *when);
 
 #endif /* TDO_TRACE_HEAP_H */

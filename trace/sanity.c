@@ -101,3 +101,16 @@ void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
   heap->sanity_zones = NULL;
   vm->release(vm, zones, size);
 }
+
+#define SANITY_EACH ((size_t)1 << 20) /* bytes that make it wait one more */
+
+void tdo_heap_sanity_around(tdo_heap_t *heap, const char *when) {
+  if (!heap->check_heap)
+    return;
+  if (heap->check_wait > 0) {
+    --heap->check_wait;
+    return;
+  }
+  tdo_heap_sanity(heap, when);
+  heap->check_wait = heap->space.committed / SANITY_EACH;
+}

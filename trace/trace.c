@@ -192,8 +192,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
 
   TDO_CHECK(trace->state == TDO_TRACE_IDLE); /* .one */
   tdo_heap_note_work(heap);
-  if (heap->check_heap)
-    tdo_heap_sanity(heap, "before a collection");
+  tdo_heap_sanity_around(heap, "before a collection");
   trace->messages = tdo_messages_secure(heap);
   tdo_threads_stop(heap);
   if (heap->shielded) {
@@ -400,8 +399,7 @@ static void trace_end(mps_arena_t heap) {
   ++heap->stats.collections;
   heap->stats.full_collections += trace->full;
   tdo_policy_collected(heap);
-  if (heap->check_heap)
-    tdo_heap_sanity(heap, "after a collection");
+  tdo_heap_sanity_around(heap, "after a collection");
 }
 
 bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
