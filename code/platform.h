@@ -20,4 +20,13 @@
 #define TDO_THREADS 1
 #endif
 
+/* CONFIG_POLL_NONE: collections only when the client asks for them, and no
+   barriers, which the generic platform has not either. */
+#if defined(CONFIG_POLL_NONE)
+#define TDO_POLL 0
+#else
+#define TDO_POLL 1
+#endif
+#define TDO_BARRIERS (TDO_POLL && !TDO_PF_GENERIC)
+
 #endif /* TDO_CODE_PLATFORM_H */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "code/args.h"
 #include "code/event.h"
+#include "code/platform.h"
 #include "code/settings.h"
 #include "interface/entry.h"
 #include "mpsavm.h"
@@ -74,6 +75,8 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
     o->grain = s.grain;
   if (s.spare_given)
     o->spare = s.spare;
+  if (!TDO_BARRIERS)
+    o->shield.mode = TDO_SHIELD_OFF;
   o->window = s.reserve;
   o->stress = s.stress;
   o->check_heap = s.check;

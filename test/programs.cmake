@@ -52,6 +52,7 @@ if(testudo_one_build)
   testudo_python_test(test_demo)
   testudo_python_test(test_install "${CMAKE_C_COMPILER}"
     "${PROJECT_BINARY_DIR}")
+  testudo_python_test(test_umbrella "${CMAKE_C_COMPILER}")
   testudo_python_test(test_tested $<TARGET_FILE:testudo_static>
     $<TARGET_FILE:testudo>)
   testudo_add_test(check_headers

@@ -8,6 +8,7 @@
 #include "trace/fork.h"
 #include "trace/heap.h"
 
+#define WINDOW_UNKNOWN    ((size_t)4 << 30)
 #define WINDOW_LEAST      ((size_t)64 << 30)
 #define WINDOW_SHARE      16  /* windows for this many times physical memory */
 #define HEAP_CLIENT_ALIGN      64  /* of this structure in client memory */
@@ -204,6 +205,7 @@ static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
   ours = heap->sig == TDO_HEAP_SIG && tdo_shield_adopted(&heap->shield, page);
   if (ours)
     heap_hit(heap, addr, kind, start);
+  tdo_shield_flush(&heap->shield); /* part of the hit's time */
   heap_count(heap->stats.hit_log2, tdo_clock_ns() - start);
   tdo_heap_leave(heap);
   return ours;
@@ -391,13 +393,15 @@ static mps_res_t heap_start_space(tdo_heap_t *heap,
 }
 
 static size_t heap_window(const tdo_heap_options_t *options) {
-  size_t limit = tdo_vm_address_limit();
+  size_t limit = tdo_vm_address_limit(), physical = tdo_vm_physical();
 
   if (options->window != 0)
     return options->window;
   if (limit != SIZE_MAX) /* address space is rationed: be modest */
     return tdo_max(options->size, limit / 8);
-  return tdo_max(WINDOW_LEAST, tdo_vm_physical() * WINDOW_SHARE);
+  if (physical == SIZE_MAX) /* address space is taken from the heap of C */
+    return tdo_max(options->size, WINDOW_UNKNOWN);
+  return tdo_max(WINDOW_LEAST, physical * WINDOW_SHARE);
 }
 
 /* The arena's own structure lies in table memory of its own: the address

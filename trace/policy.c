@@ -3,6 +3,7 @@
 #include <math.h>
 #include "code/check.h"
 #include "code/clock.h"
+#include "code/platform.h"
 #include "trace/heap.h"
 
 #define FULL_GROWTH   1.0 /* heap growth that makes a full collection due */
@@ -126,7 +127,7 @@ static bool policy_stress(tdo_heap_t *heap) {
 }
 
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
-  if (heap->clamp != TDO_UNCLAMPED)
+  if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED)
     return;
   tdo_space_ease(&heap->space);
   if (tdo_trace_busy(&heap->trace)) {
@@ -177,7 +178,7 @@ bool tdo_policy_collect(tdo_heap_t *heap, const char *why) {
 }
 
 bool tdo_policy_emergency(tdo_heap_t *heap) {
-  if (heap->clamp != TDO_UNCLAMPED)
+  if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED)
     return false;
   tdo_threads_stop(heap);
   tdo_trace_finish(heap);
