@@ -101,9 +101,9 @@ class Command(unittest.TestCase):
     def test_compare(self):
         out, _ = self.invoke("compare", "--json", "--", self.client)
         profiles = json.loads(out)
-        self.assertEqual(list(profiles), ["naive", "ranged", "deferred"])
+        self.assertEqual(list(profiles), ["naive", "ranged", "deferred", "dirty"])
         counts = [p["syscalls"]["getppid"] for p in profiles.values()]
-        self.assertEqual(counts, [3000, 30, 30])
+        self.assertEqual(counts, [3000, 30, 30, 30])
         out, _ = self.invoke("compare", "--modes=ranged,naive", "--",
                               self.client)
         self.assertRegex(out, r"(?m)^client +ranged +naive$")

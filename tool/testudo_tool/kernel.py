@@ -9,8 +9,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+
+
+from . import statistics
+
+STATISTICS = "TESTUDO_STATISTICS"
 
 
 class Failure(Exception):
@@ -84,21 +90,29 @@ def count(command, environment, output=None):
 
 
 def measure(command, environment, output=None):
-    """Seconds and peak memory of one untraced run of COMMAND.
+    """Seconds and peak memory of one untraced run of COMMAND, and what the
+    library says about it.
 
     The peak is the largest resident set of any process of the run; it is
     never less than this tool's own, some 15 MiB. Raises Failure.
     """
-    start = time.monotonic()
-    try:
-        process = subprocess.Popen(command, env=environment, stdout=output)
-    except OSError as error:
-        raise Failure(f"{command[0]}: {error.strerror}", 127) from error
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.monotonic() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
+    with tempfile.TemporaryFile("w+", errors="replace") as errors:
+        start = time.monotonic()
+        try:
+            process = subprocess.Popen(
+                command, env={STATISTICS: "on", **environment},
+                stdout=output, stderr=errors)
+        except OSError as error:
+            raise Failure(f"{command[0]}: {error.strerror}", 127) from error
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        others, arenas = statistics.split(errors.read())
+    sys.stderr.write(others)
     require(command, process.returncode)
     return {
+        "shield": arenas,
         "seconds": {"wall": round(wall, 3),
                     "user": round(usage.ru_utime, 3),
                     "sys": round(usage.ru_stime, 3)},

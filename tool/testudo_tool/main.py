@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from . import kernel, modes, tally
+from . import kernel, modes, statistics, tally, tune
 
 DESCRIPTION = """\
 Count the system calls that a program makes, and time it. The program runs
@@ -26,6 +26,19 @@ def add_program(parser):
                         metavar="-- PROGRAM ...", help="what to run")
 
 
+def add_tune(commands):
+    parser = commands.add_parser(
+        "tune", help="which setting of the shield would save how much")
+    parser.add_argument("--modes", default=",".join(modes.MODES),
+                        help="which to consider (default: %(default)s)")
+    parser.add_argument("--recording", metavar="FILE",
+                        help="replay this one (TESTUDO_RECORD) instead of "
+                             "running a program")
+    parser.add_argument("--picture", metavar="FILE",
+                        help="draw a heat map into this SVG, PNG or PDF file")
+    add_program(parser)
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="testudo", description=DESCRIPTION)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -37,9 +50,16 @@ def parse(arguments):
                          help="which, first the one to compare with "
                               "(default: %(default)s)")
     add_program(compare)
+    add_tune(commands)
+    commands.add_parser("calibrate",
+                        help="what protection costs on this machine")
     options = parser.parse_args(arguments)
+    if options.command == "calibrate":
+        return options
     if options.program[:1] == ["--"]:
         del options.program[0]
+    if options.command == "tune" and options.recording:
+        return options
     if not options.program:
         parser.error("no program to run")
     if options.repeat < 1:
@@ -54,6 +74,7 @@ def command_run(options):
         print(json.dumps(profile))
     else:
         print(tally.tally(profile))
+        print(statistics.text(profile["shield"]))
 
 
 def command_compare(options):
@@ -70,9 +91,28 @@ def command_compare(options):
         print(tally.comparison(title, profiles))
 
 
+def command_tune(options):
+    chosen = options.modes.split(",")
+    for mode in chosen:
+        if mode not in tune.RECORDED:
+            raise kernel.Failure(f"no mode {mode}", 2)
+    if options.recording:
+        result = tune.tune_recordings({"given": options.recording}, chosen)
+    else:
+        result = tune.tune(options.program, chosen, sys.stderr)
+    if options.picture:
+        tune.heat_map(result, options.picture)
+    print(json.dumps(result) if options.json else tune.report(result))
+
+
+def command_calibrate(_options):
+    print(json.dumps(tune.calibrate(), indent=1))
+
+
 def main(arguments=None):
     options = parse(arguments)
-    command = {"run": command_run, "compare": command_compare}
+    command = {"run": command_run, "compare": command_compare,
+               "tune": command_tune, "calibrate": command_calibrate}
     try:
         command[options.command](options)
     except kernel.Failure as failure:

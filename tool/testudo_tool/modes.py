@@ -5,7 +5,7 @@ SPDX-License-Identifier: BSD-2-Clause
 import os
 
 VARIABLE = "TESTUDO_SHIELD"
-MODES = ["naive", "ranged", "deferred"]
+MODES = ["naive", "ranged", "deferred", "dirty"]
 
 
 def environment(mode):
