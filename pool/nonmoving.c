@@ -7,6 +7,7 @@
 #include "pool/nonmoving_internal.h"
 
 #define NM_BUFFER_LEAST 4096
+#define NM_BUFFER_SHARE 32.0  /* of a generation's capacity in one buffer */
 #define NM_SEG_MOST     65536 /* of segments for more than one block */
 #define NM_UNITS_MOST   16384 /* in them: their tables are small */
 #define NM_TRIES        16    /* segments looked at that may not do */
@@ -230,6 +231,16 @@ static void nm_attach(tdo_nm_pool_t *nm, tdo_ap_t *ap, tdo_nm_seg_t *seg,
   tdo_ap_attach(ap, seg, base, end);
 }
 
+/* Bytes of the largest buffer: a small share of what the generation may hold
+   of new blocks, since buffers count as such. */
+static size_t nm_buffer_most(const tdo_nm_pool_t *nm) {
+  double share = nm->gen->capacity / NM_BUFFER_SHARE;
+
+  if (share <= 0 || share >= NM_SEG_MOST)
+    return NM_SEG_MOST;
+  return tdo_max(NM_BUFFER_LEAST, tdo_round_down((size_t)share, 4096));
+}
+
 static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size) {
   size_t units = size >> nm->shift, first, limit;
   tdo_nm_seg_t *seg;
@@ -239,7 +250,8 @@ static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size) {
     if (seg == NULL)
       return false;
     if (tdo_bits_find_clear_run(&first, seg->used, 0, seg->units, units)) {
-      limit = tdo_bits_next_set(seg->used, first, seg->units);
+      limit = first + tdo_max(units, nm_buffer_most(nm) >> nm->shift);
+      limit = tdo_bits_next_set(seg->used, first, tdo_min(limit, seg->units));
       nm_attach(nm, ap, seg, first, limit, false);
       return true;
     }
@@ -273,7 +285,8 @@ mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   if (res != MPS_RES_OK)
     return res;
   if (!single)
-    ap->next_size = tdo_min(2 * ap->next_size, most);
+    ap->next_size =
+        tdo_min(2 * ap->next_size, tdo_min(most, nm_buffer_most(nm)));
   nm_attach(nm, ap, seg, 0, seg->units, true);
   return MPS_RES_OK;
 }
