@@ -135,7 +135,7 @@ static void heap_start(size_t bytes) {
   mps_arena_release(arena);
 }
 
-static double heap_seconds(void) {
+static inline double heap_seconds(void) {
   struct timespec t;
   (void)clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
@@ -157,7 +157,7 @@ static inline size_t heap_calls(void) {
          s.advise_calls + s.track_calls;
 }
 
-static size_t heap_megabytes(int argc, char **argv, size_t otherwise) {
+static inline size_t heap_megabytes(int argc, char **argv, size_t otherwise) {
   return (argc > 1 ? strtoul(argv[1], NULL, 10) : otherwise) << 20;
 }
 

@@ -1,0 +1,104 @@
+/* Testudo: a client in dirty mode: forks that go on, several arenas, a sandbox
+   that refuses. SPDX-License-Identifier: BSD-2-Clause */
+#include <check.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "bench/shield_heap.h"
+#include "suite.h"
+
+/* Random young pointers, each checked at the end: it names its vector. */
+static void work(size_t writes) {
+  for (size_t i = 0; i < writes; ++i) {
+    size_t v = heap_random() % vectors_count;
+    vector_t *young = vector_make(2);
+    young->slot[0] = vectors[v];
+    vectors[v]->slot[heap_random() % VECTOR_SLOTS] = young;
+  }
+}
+
+static bool right(void) {
+  for (size_t v = 0; v < vectors_count; ++v) {
+    for (size_t i = 0; i < VECTOR_SLOTS; ++i) {
+      vector_t *young = vectors[v]->slot[i];
+      if (young != NULL && young->slot[0] != vectors[v]) {
+        return false;
+      }
+    }
+  }
+  tdo_arena_check(arena);
+  return true;
+}
+
+static void start(void) {
+  ck_assert_int_eq(setenv("TESTUDO_SHIELD", "dirty", 1), 0);
+  heap_start((size_t)16 << 20);
+}
+
+START_TEST(fork_goes_on) {
+  tdo_statistics_s s;
+  int status = -1;
+  pid_t child;
+  start();
+  work(300000);
+  child = fork();
+  ck_assert_int_ge(child, 0);
+  if (child == 0) {
+    work(600000);
+    _exit(right() ? 0 : 1);
+  }
+  work(300000);
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert_int_eq(status, 0);
+  ck_assert(right());
+  tdo_statistics(arena, &s);
+  if (s.fallback == NULL) { /* where the kernel has it */
+    ck_assert_int_eq(s.mode, TDO_MODE_DIRTY);
+    ck_assert_uint_gt(s.harvest_written, 0);
+    ck_assert_uint_gt(s.track_calls, 0);
+  }
+}
+END_TEST
+
+START_TEST(several_arenas) {
+  mps_arena_t first;
+  vector_t **first_vectors;
+  start();
+  work(200000);
+  first = arena;
+  first_vectors = vectors;
+  start();
+  work(200000);
+  ck_assert(right());
+  arena = first;
+  vectors = first_vectors;
+  ck_assert(right());
+}
+END_TEST
+
+START_TEST(sandboxed) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {sizeof code / sizeof code[0], code};
+  tdo_statistics_s s;
+  ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+  start();
+  work(300000);
+  ck_assert(right());
+  tdo_statistics(arena, &s);
+  ck_assert_int_eq(s.mode, TDO_MODE_DEFERRED);
+  ck_assert_ptr_nonnull(s.fallback);
+}
+END_TEST
+
+SUITE_MAIN("dirty_client", 100, fork_goes_on, several_arenas, sandboxed)
