@@ -114,6 +114,8 @@ class Settings(unittest.TestCase):
             stdin=subprocess.DEVNULL, text=True, capture_output=True,
             timeout=LIMIT, check=False)
 
+    @unittest.skipIf("address" in os.environ.get("TEST_SANITIZED", ""),
+                     "the address sanitizer needs the address space itself")
     def test_little_address_space(self):
         done = self.limited("32M")
         self.assertEqual((done.returncode, done.stdout.strip()), (0, "42"),
