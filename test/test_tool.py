@@ -17,7 +17,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 TOOL = str(TOP / "tool/testudo")
 sys.path.insert(0, str(TOP / "tool"))
 
-from testudo_tool import kernel, tally  # noqa: E402
+from testudo_tool import kernel, statistics, tally  # noqa: E402
 
 COMPILER = sys.argv[1]
 
@@ -119,6 +119,64 @@ class Command(unittest.TestCase):
         self.assertIn("sh was killed by signal 9", err)
         self.invoke("run", status=2)
         self.invoke("walk", "--", "true", status=2)
+
+
+BINARY = os.environ.get("TESTUDO_BINARY_DIR", "")
+
+
+@unittest.skipUnless(
+    os.path.isfile(os.path.join(BINARY, "testudo-replay")), "not built")
+class Tune(unittest.TestCase):
+    """A recording predicts the calls of its own setting exactly."""
+
+    def replay(self, path, settings):
+        return subprocess.run([os.path.join(BINARY, "testudo-replay"), path],
+                              input=settings, capture_output=True, text=True,
+                              check=False)
+
+    def record(self, room, mode):
+        client = os.path.join(room, "client")
+        path = os.path.join(room, mode)
+        subprocess.run(
+            [COMPILER, "-O2", "-I", str(TOP / "include"), "-o", client,
+             str(TOP / "bench/shield_random.c"),
+             os.path.join(BINARY, "libtestudo.a"), "-lpthread", "-lm"],
+            check=True)
+        done = subprocess.run(
+            [client, "8", "60000"], check=True, capture_output=True,
+            text=True, env={**os.environ, "TESTUDO_SHIELD": mode,
+                            "TESTUDO_STATISTICS": "on",
+                            "TESTUDO_RECORD": path})
+        _, arenas = statistics.split(done.stderr)
+        return path, int(arenas[0]["protection"].split()[0])
+
+    @unittest.skipIf("san" in BINARY, "the client is not sanitized")
+    def test_predicts(self):
+        with tempfile.TemporaryDirectory() as room:
+            for mode in ("naive", "ranged", "deferred"):
+                path, calls = self.record(room, mode)
+                done = self.replay(path, f"{mode} 1024 2 6\n")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(json.loads(done.stdout)["calls"], calls)
+            with open(path, "rb") as file:
+                good = file.read()
+            # A cut may fall between records: then it is a shorter recording.
+            for text, message in ((good[:2000], "byte 1999|byte 2000"),
+                                  (b"foreign" * 100, "byte 0"),
+                                  (good[:32] + b"\x1f", "byte 32")):
+                with open(path, "wb") as file:
+                    file.write(text)
+                done = self.replay(path, "")
+                if text != good[:2000] or done.returncode != 0:
+                    self.assertEqual(done.returncode, 2)
+                    self.assertRegex(done.stderr, message)
+
+    def test_calibrates(self):
+        done = subprocess.run([os.path.join(BINARY, "testudo-calibrate")],
+                              check=True, capture_output=True, text=True)
+        costs = json.loads(done.stdout)
+        self.assertGreater(costs["call"], costs["page"])
+        self.assertGreater(costs["page"], 0)
 
 
 class Parts(unittest.TestCase):
