@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WORKLOADS = os.path.join(HERE, "..", "..", "example", "scheme", "workload")
 SMALL = {
     "leaf": ["1"], "trees": ["8"], "lists": ["2000", "1"],
-    "storm": ["1", "3000"], "table": ["300"], "matrix": ["12"],
+    "storm": ["1", "3000"], "table": ["40"], "matrix": ["12"],
     "text": ["20"], "puzzle": ["5"], "bignum": ["50"],
     "continuations": ["200"], "rewrite": ["1"],
 }
