@@ -21,6 +21,9 @@ void tdo_lock_release(tdo_lock_t *lock);
 /* True if some thread (the calling thread) holds it. */
 bool tdo_lock_held(tdo_lock_t *lock);
 bool tdo_lock_mine(tdo_lock_t *lock);
+/* True if the calling thread holds it, or runs a signal handler that
+   interrupted the thread while it was taking or giving back this lock. */
+bool tdo_lock_entangled(tdo_lock_t *lock);
 /* In the child of a fork: make it free and usable whatever it was. */
 void tdo_lock_reset(tdo_lock_t *lock);
 

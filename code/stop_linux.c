@@ -412,7 +412,10 @@ bool tdo_stop_context(tdo_context_t *ctx_o, const tdo_stop_thread_t *thread) {
 }
 
 void tdo_stop_after_fork_in_child(void) {
-  tdo_lock_reset(&stop_right);
+  if (!tdo_lock_mine(&stop_right)) { /* else it was taken in order to fork */
+    tdo_lock_reset(&stop_right);
+    tdo_lock_claim(&stop_right);
+  }
   stop_pid = getpid();
   atomic_store(&stop_pending, 0);
   TDO_RING_FOR(link, &stop_used) {
@@ -425,6 +428,7 @@ void tdo_stop_after_fork_in_child(void) {
       stop_collect_record(thread);
     }
   }
+  tdo_lock_release(&stop_right);
 }
 
 #endif /* TDO_PF_LINUX && TDO_THREADS */

@@ -29,7 +29,7 @@
    that interrupted the library (interface, section 11.16). What such a thread
    asks for cannot be had now, but it must be told so. */
 static inline bool entry_interrupted(mps_arena_t arena) {
-  return tdo_lock_mine(&arena->lock);
+  return tdo_lock_entangled(&arena->lock);
 }
 
 /* From here on the caller's registers and frames are known, so that the

@@ -205,9 +205,12 @@ START_TEST(test_many_descriptors) {
 END_TEST
 
 /* Descriptors of others may be dropped by anybody. */
+static atomic_bool registered;
+
 static void *only_register(void *p) {
   mps_thr_t *t = p;
   REQUIRE(mps_thread_reg(t, arena) == MPS_RES_OK);
+  atomic_store(&registered, true);
   while (!atomic_load(&ending))
     (void)usleep(1000);
   return NULL;
@@ -215,11 +218,10 @@ static void *only_register(void *p) {
 
 START_TEST(test_deregister_other) {
   pthread_t thread;
-  mps_thr_t volatile t = NULL;
+  mps_thr_t t = NULL;
   heap_start(mps_class_amc());
-  ck_assert_int_eq(
-      pthread_create(&thread, NULL, only_register, (void *)(uintptr_t)&t), 0);
-  while (t == NULL)
+  ck_assert_int_eq(pthread_create(&thread, NULL, only_register, &t), 0);
+  while (!atomic_load(&registered))
     (void)usleep(1000);
   table[0] = numbered(1);
   collect();
@@ -358,8 +360,8 @@ START_TEST(test_signal_anywhere) {
                    MPS_RES_OK);
   table[0] = NULL;
   ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
-  for (int i = 0; i < 30; ++i) {
-    (void)ualarm(2000 + 137 * (useconds_t)i, 1000);
+  (void)ualarm(300, 300);
+  for (int i = 0; i < 30 || handled == 0; ++i) {
     for (size_t j = 0; j < 3000; ++j) {
       /* Not an object that the handler could see half made. */
       table[1 + j % 200] = numbered(j);

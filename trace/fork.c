@@ -18,14 +18,10 @@ static void fork_leave(tdo_heap_t *heap) {
   }
 }
 
-/* A mutex that was taken before the fork is made afresh, not unlocked. */
 static void fork_leave_child(tdo_heap_t *heap) {
   /* Most children execute another program and never come here again. */
   heap->forked = heap->shielded;
-  if (heap->forking) {
-    heap->forking = false;
-    tdo_lock_reset(&heap->lock);
-  }
+  fork_leave(heap); /* the thread that took the lock is this one */
 }
 
 static void fork_prepare(void) {

@@ -83,6 +83,7 @@ void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
   (void)when;
   if (tdo_trace_busy(&heap->trace))
     return;
+  tdo_threads_stop(heap); /* what they write now would confuse it */
   tdo_remember_harvest(heap);
   (void)tdo_space_check(&heap->space);
   if (heap->shielded)
