@@ -54,7 +54,7 @@ class Demo(unittest.TestCase):
         workloads = json.loads(done.stdout)
         self.assertEqual(list(workloads), ["leaf", "storm64"])
         for profiles in workloads.values():
-            self.assertEqual(list(profiles), ["naive", "ranged", "deferred"])
+            self.assertEqual(list(profiles), demo.modes.MODES)
             for profile in profiles.values():
                 self.check_profile(profile)
             self.assertEqual(profiles["naive"]["syscalls"]["chdir"], 8)
@@ -63,7 +63,7 @@ class Demo(unittest.TestCase):
     def test_text_and_picture(self):
         done = self.run_demo()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"(?m)^chdir +8 +1 +1/8.00 +1 +1/8.00$")
+        self.assertRegex(done.stdout, r"(?m)^chdir +8( +1 +1/8\.00)+$")
         self.assertRegex(done.stdout,
                          r"(?m)^pass  leaf, deferred: \d+ mprotect")
         self.assertEqual((self.room / "out/tables.txt").read_text(),
