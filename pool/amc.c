@@ -508,9 +508,8 @@ static char *amc_to_alloc(amc_seg_t **seg_o, amc_pool_t *amc, amc_to_t *to,
 /* Copy SIZE bytes; most objects are a few words, and most pools' objects are
    aligned to words. */
 static inline void amc_copy_bytes(char *to, const char *from, size_t size) {
-  if (size <= 64 &&
-      ((size | (tdo_word_t)to | (tdo_word_t)from) & (sizeof(tdo_word_t) - 1)) ==
-          0) {
+  if (size <= 64 && ((size | (tdo_word_t)to | (tdo_word_t)from) &
+                     (sizeof(tdo_word_t) - 1)) == 0) {
     const tdo_word_t *f = (const tdo_word_t *)(const void *)from;
     tdo_word_t *t = (tdo_word_t *)(void *)to;
     for (; size > 0; size -= sizeof(tdo_word_t))
