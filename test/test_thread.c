@@ -353,7 +353,13 @@ static void timer_handler(int signal) {
 START_TEST(test_signal_anywhere) {
   struct sigaction action = {.sa_handler = timer_handler,
                              .sa_flags = SA_RESTART};
+  mps_root_t stack;
+  void *cold = &cold;
   heap_start(mps_class_amc());
+  /* The handler may collect while what it interrupted holds references in
+     registers; the kernel saved them on this stack. */
+  ck_assert_int_eq(mps_root_create_thread(&stack, arena, thr, cold),
+                   MPS_RES_OK);
   handler_ap = point(pool);
   ck_assert_int_eq(mps_pool_create_k(&handler_manual, arena, mps_class_mvff(),
                                      mps_args_none),
@@ -371,6 +377,7 @@ START_TEST(test_signal_anywhere) {
   }
   (void)ualarm(0, 0);
   ck_assert_uint_gt(handled, 0);
+  mps_root_destroy(stack);
   mps_arena_park(arena);
   mps_ap_destroy(handler_ap);
   mps_pool_destroy(handler_manual);
