@@ -12,8 +12,7 @@ static bool zone_usable(const tdo_space_t *sp, size_t z) {
   return sp->zone_used[z] < sp->zone_grains;
 }
 
-/* zone_next of an unlisted zone is its own number plus a mark: lists hold
-   zone + 1 so that zeroed tables mean "not listed". */
+/* Lists hold zone + 1, so that zeroed tables mean "not listed". */
 static bool zone_listed(const tdo_space_t *sp, size_t z) {
   return sp->zone_prev[z] != 0;
 }

@@ -83,7 +83,6 @@ struct mps_arena_s {
   mps_arena_extended_t extended;
   mps_arena_contracted_t contracted;
   /* Policy (policy.c). */
-  double allocated;      /* bytes handed to the mutator in automatic pools */
   double survivors;      /* bytes alive after the last full collection */
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
