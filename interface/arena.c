@@ -1,6 +1,5 @@
 /* Testudo: entry points for arenas (interface, sections 2.2-2.5).
    SPDX-License-Identifier: BSD-2-Clause */
-#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -92,8 +91,8 @@ static void arena_spare(tdo_heap_options_t *o, mps_arg_s args[]) {
   if (tdo_arg_pick(&arg, args, MPS_KEY_SPARE_COMMIT_LIMIT))
     o->spare = o->commit_limit == SIZE_MAX || o->commit_limit == 0
                    ? 1.0
-                   : fmin(1.0, (double)arg.val.size /
-                                   (double)o->commit_limit);
+                   : tdo_fmin(1.0, (double)arg.val.size /
+                                       (double)o->commit_limit);
   if (tdo_arg_pick(&arg, args, MPS_KEY_SPARE))
     o->spare = arg.val.d;
   TDO_ASSERT(o->spare >= 0.0 && o->spare <= 1.0,
