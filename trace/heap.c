@@ -429,6 +429,7 @@ static mps_res_t heap_init_contents(tdo_heap_t *heap,
 
   if (res != MPS_RES_OK)
     return res;
+  heap->space.spare_bytes = options->spare_bytes;
   if (!tdo_space_charge(&heap->space, sizeof(tdo_heap_t)))
     return MPS_RES_COMMIT_LIMIT;
   tdo_control_init(&heap->control, &heap->space);

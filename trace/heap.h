@@ -39,6 +39,7 @@ typedef struct tdo_heap_options {
   unsigned stress;       /* collect at every n-th chance; 0: never */
   bool check_heap;       /* run the heap checker around collections */
   double spare, pause_time;
+  size_t spare_bytes;    /* most spare memory; SIZE_MAX: the fraction says */
   const char *record; /* file to record the shield's requests in, or null */
   tdo_shield_settings_t shield;
   mps_arena_extended_t extended;
