@@ -99,7 +99,7 @@ mps_res_t mps_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
     return MPS_RES_FAIL;
   tdo_heap_enter(arena);
   ENTRY_CONTEXT(arena, &ctx);
-  tdo_policy_poll(arena, 0);
+  tdo_policy_poll(arena, size);
   res = pool->klass->alloc(&p, pool, size);
   if (res != MPS_RES_OK && tdo_policy_emergency(arena))
     res = pool->klass->alloc(&p, pool, size);

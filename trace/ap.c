@@ -55,7 +55,7 @@ void tdo_ap_resume(tdo_ap_t *ap) {
     return;
   ap->trapped = false;
   if (ap->seg == NULL)
-    ap->frozen = ap->limit = NULL;
+    ap->base = ap->frozen = ap->limit = NULL;
   ap->pub.init = ap->pub.alloc = ap->frozen;
   ap->pub.limit = ap->limit;
 }

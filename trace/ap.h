@@ -61,6 +61,11 @@ static inline char *tdo_ap_committed(const tdo_ap_t *ap) {
   return ap->trapped ? ap->frozen : (char *)ap->pub.init;
 }
 
+/* Bytes that went through the buffer, which may be gone already. */
+static inline size_t tdo_ap_used(const tdo_ap_t *ap) {
+  return ap->base == NULL ? 0 : (size_t)(tdo_ap_committed(ap) - ap->base);
+}
+
 /* The mutator is not between reserve and commit, or learns that its block is
    void: a trapped point gets the rest of its buffer back, if any. */
 void tdo_ap_resume(tdo_ap_t *ap);
