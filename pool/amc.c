@@ -30,7 +30,8 @@
 
 #define AMC_EXTEND_DEFAULT 8192
 #define AMC_LARGE_DEFAULT  32768
-#define AMC_BUFFER_MOST    65536 /* of the mutator: grows to this */
+#define AMC_BUFFER_MOST    65536 /* of the mutator: grows to this, */
+#define AMC_BUFFER_SHARE   32.0  /* or this part of a generation's capacity */
 #define AMC_TO_SIZE        65536 /* of segments that survivors fill */
 
 static amc_pool_t *amc_of(tdo_pool_t *pool) {
@@ -183,9 +184,18 @@ static mps_res_t amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc,
   *seg_o = amc_seg_of(seg);
   (*seg_o)->scanned = seg->seg.base;
   tdo_ring_init(&(*seg_o)->open_ring);
-  if (size < amc->large)
+  if (size < amc->large || size <= AMC_TO_SIZE)
     (void)amc_make_pins(amc, *seg_o);
   return MPS_RES_OK;
+}
+
+/* Bytes of the largest buffer. */
+static size_t amc_buffer_most(const amc_pool_t *amc, const tdo_gen_t *gen) {
+  double share = gen->capacity / AMC_BUFFER_SHARE;
+
+  if (share <= 0 || share >= AMC_BUFFER_MOST)
+    share = AMC_BUFFER_MOST;
+  return tdo_max((size_t)share, amc->extend_by);
 }
 
 static mps_res_t amc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
@@ -209,26 +219,21 @@ static mps_res_t amc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
     seg->large = true;
   } else {
     tdo_ap_attach(ap, seg, seg->gc.seg.base, seg->gc.seg.limit);
-    ap->next_size =
-        tdo_min(2 * ap->next_size, tdo_max(AMC_BUFFER_MOST, amc->extend_by));
+    ap->next_size = tdo_min(2 * ap->next_size, amc_buffer_most(amc, gen));
   }
-  if (!ap->hash_arrays || ap->gen > 0)
-    gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
   return MPS_RES_OK;
 }
 
 static void amc_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init,
                       char *limit) {
   amc_seg_t *seg = ap->seg;
-  tdo_gen_t *gen = seg->gc.gen;
-  double unused = (double)(limit - init);
 
-  (void)pool;
+  (void)pool, (void)limit;
   seg->gc.filled = init;
   seg->gc.ap = NULL;
   seg->scanned = init;
-  if (gen->fresh >= unused && (!ap->hash_arrays || ap->gen > 0))
-    gen->fresh -= unused;
+  if (!ap->hash_arrays || ap->gen > 0)
+    seg->gc.gen->fresh += (double)tdo_ap_count(ap, init);
   if (init == seg->gc.seg.base && !seg->gc.white)
     amc_free_seg(seg);
 }

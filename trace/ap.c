@@ -43,7 +43,7 @@ mps_res_t tdo_ap_create(tdo_ap_t **ap_o, tdo_pool_t *pool, mps_arg_s args[]) {
 void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit) {
   TDO_CHECK(ap->seg == NULL && base < limit);
   ap->seg = seg;
-  ap->base = base;
+  ap->base = ap->counted = base;
   ap->limit = limit;
   ap->trapped = false;
   ap->pub.init = ap->pub.alloc = base;

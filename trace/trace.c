@@ -59,12 +59,10 @@ static void trace_condemn_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
   tdo_gcseg_set_white(seg);
 }
 
-/* What is left of the buffer of SEG counts as new again. */
-static void trace_count_buffer(tdo_gen_t *gen, const tdo_gcseg_t *seg) {
-  const tdo_ap_t *ap = seg->ap;
-
-  if (ap != NULL && (!ap->hash_arrays || ap->gen > 0))
-    gen->fresh += (double)(ap->limit - tdo_ap_committed(ap));
+/* Only what goes into the buffer of SEG from now on is new. */
+static void trace_count_buffer(const tdo_gcseg_t *seg) {
+  if (seg->ap != NULL)
+    (void)tdo_ap_count(seg->ap, tdo_ap_committed(seg->ap));
 }
 
 /* Condemn one generation: its segments become white. */
@@ -75,7 +73,7 @@ static void trace_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
   heap->trace.bits |= gen->condemned ? gen->bit : 0;
   TDO_RING_FOR(node, &gen->segs) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
-    trace_count_buffer(gen, seg);
+    trace_count_buffer(seg);
     if (!trace_is_buffer(seg))
       trace_condemn_seg(heap, seg);
   }
