@@ -16,6 +16,9 @@
              [base, scanned) are black, in [scanned, filled) grey.
    .unread   a pinned object has its bit in `unread`, too, until it is scanned
              (not in leaf pools).
+   .held     in a white nailed segment, an object with its bit in `held` must
+             not move, because something that may yet be found alive refers to
+             it ambiguously: it is pinned when it is reached, and else dies.
    .condemned in a white segment, objects in [base, condemned) are white; what
              lies beyond, in the buffer that a point had or has there, was
              allocated since, and is black.
@@ -126,7 +129,9 @@ static void amc_free_tables(amc_seg_t *seg) {
   if (seg->starts != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->starts,
                           seg->card_count * sizeof(uint32_t));
-  seg->pins = seg->unread = NULL;
+  if (seg->held != NULL)
+    tdo_pool_control_free(seg->gc.pool, seg->held, amc_pin_bytes(seg) / 2);
+  seg->pins = seg->unread = seg->held = NULL;
   seg->starts = NULL;
   seg->starts_known = 0;
 }
@@ -394,6 +399,37 @@ static void amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
   amc_grey(amc, seg);
 }
 
+/* Room for .held; false if there is none. */
+static bool amc_make_held(amc_pool_t *amc, amc_seg_t *seg) {
+  void *p;
+
+  if (seg->held != NULL)
+    return true;
+  if (seg->kept ||
+      (seg->pin_table == NULL && amc_make_pins(amc, seg) != MPS_RES_OK) ||
+      tdo_pool_control_alloc(&p, &amc->pool, amc_pin_bytes(seg) / 2) !=
+          MPS_RES_OK)
+    return false;
+  seg->held = p;
+  memset(seg->held, 0, amc_pin_bytes(seg) / 2);
+  amc_nail(amc, seg);
+  return true;
+}
+
+/* The object at BASE stays in place, if it lives. */
+static void amc_hold(amc_pool_t *amc, amc_seg_t *seg, char *base) {
+  if (amc_make_held(amc, seg))
+    tdo_bits_set(seg->held, amc_pin_index(amc, seg, base));
+  else
+    amc_pin(amc, seg, base);
+}
+
+static bool amc_is_held(const amc_pool_t *amc, const amc_seg_t *seg,
+                        const char *base) {
+  return seg->held != NULL &&
+         tdo_bits_get(seg->held, amc_pin_index(amc, seg, base));
+}
+
 /* Does the ambiguous reference ADDR, into the object at BASE, keep it? */
 static bool amc_pins(const amc_pool_t *amc, const char *base,
                      const char *addr) {
@@ -403,7 +439,7 @@ static bool amc_pins(const amc_pool_t *amc, const char *base,
                               tdo_round_down(ref, amc->pool.align);
 }
 
-/* An ambiguous reference: pin what it points into, if anything. */
+/* An ambiguous reference: pin, or hold, what it points into, if anything. */
 static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
                                amc_seg_t *seg, char *addr) {
   char *base;
@@ -414,8 +450,12 @@ static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
   if (seg->gc.nailed)
     amc_open(amc, seg);
   base = amc_find(amc, seg, addr);
-  if (amc_pins(amc, base, addr) &&
-      amc->pool.format->isfwd(base + amc->pool.format->header) == NULL)
+  if (!amc_pins(amc, base, addr) ||
+      amc->pool.format->isfwd(base + amc->pool.format->header) != NULL)
+    return MPS_RES_OK;
+  if (scan->hold)
+    amc_hold(amc, seg, base);
+  else
     amc_pin(amc, seg, base);
   return MPS_RES_OK;
 }
@@ -586,7 +626,9 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   } else if (scan->rank == TDO_RANK_WEAK) {
     *ref_io = NULL;
   } else {
-    char *copy = amc_copy(amc, seg, base, scan);
+    char *copy = amc_is_held(amc, seg, base)
+                     ? NULL
+                     : amc_copy(amc, seg, base, scan);
     if (copy != NULL) {
       *ref_io = copy + fmt->header;
     } else {

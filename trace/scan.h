@@ -23,6 +23,8 @@ struct tdo_scan {
   mps_res_t (*fix)(tdo_scan_t *scan, mps_addr_t *ref_io);
   void *closure;  /* of `fix` */
   size_t bytes;   /* scanned so far */
+  bool hold;      /* rank ambiguous: what is referred to stays in place if it
+                     lives, and is not kept alive by this */
   /* Where the reference being fixed lies, if what `fix` gets is a copy and
      the slot holds it as it is; for walks. */
   mps_addr_t *slot;
