@@ -201,9 +201,12 @@ mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
   if (res != MPS_RES_OK)
     return res;
   res = tdo_heap_create(&heap, cls, &options);
-  if (res == MPS_RES_OK)
-    *arena_o = heap;
-  return res;
+  if (res != MPS_RES_OK)
+    return res;
+  TDO_EVENT(ARENA, ARENA_CREATE, (tdo_word_t)heap, heap->space.reserved,
+            (tdo_word_t)1 << heap->space.grain_shift);
+  *arena_o = heap;
+  return MPS_RES_OK;
 }
 
 mps_res_t mps_arena_create_v(mps_arena_t *arena_o, mps_arena_class_t cls,
@@ -236,6 +239,7 @@ void mps_arena_destroy(mps_arena_t arena) {
   ENTRY_ARENA(arena, );
   tdo_statistics_leave(arena);
   tdo_heap_destroy(arena);
+  TDO_EVENT(ARENA, ARENA_DESTROY, (tdo_word_t)arena);
   tdo_event_flush();
 }
 

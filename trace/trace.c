@@ -3,6 +3,7 @@
 #include <string.h>
 #include "code/check.h"
 #include "code/clock.h"
+#include "code/event.h"
 #include "trace/heap.h"
 
 #define CLOCK_BYTES 65536 /* scanned between looks at the clock */
@@ -220,8 +221,11 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
     return false;
   }
   trace_each_gen(heap, trace_count_left);
+  TDO_EVENT_TEXT(ARENA, COLLECT_BEGIN, why, (tdo_word_t)heap,
+                 trace->condemned, trace->full);
   trace_post_start(heap);
   trace_flip(heap);
+  TDO_EVENT(TRACE, FLIP, (tdo_word_t)heap, tdo_clock_ns() - trace->started);
   trace_pause_pools(heap);
   return true;
 }
@@ -231,6 +235,8 @@ mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
   tdo_gcseg_t *seg;
   tdo_seg_t *owner;
 
+  TDO_EVENT_CRITICAL(REF, FIX, (tdo_word_t)heap, (tdo_word_t)*ref_io,
+                     scan->rank);
   if (!tdo_space_contains(&heap->space, *ref_io))
     return MPS_RES_OK;
   owner = heap->space.owner[tdo_space_grain(&heap->space, *ref_io)];
@@ -393,6 +399,9 @@ static void trace_end(mps_arena_t heap) {
   tdo_trace_t *trace = &heap->trace;
 
   trace->state = TDO_TRACE_IDLE;
+  TDO_EVENT(ARENA, COLLECT_END, (tdo_word_t)heap, trace->condemned,
+            trace->survived, trace->scanned,
+            tdo_clock_ns() - trace->started);
   trace_post_end(heap);
   ++heap->stats.collections;
   heap->stats.full_collections += trace->full;
