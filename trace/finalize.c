@@ -49,19 +49,39 @@ static void final_free(mps_arena_t heap, tdo_final_t *final) {
   tdo_control_free(&heap->control, final, sizeof *final);
 }
 
-mps_res_t tdo_definalize(mps_arena_t heap, mps_addr_t ref) {
-  TDO_ASSERT(tdo_space_owner(&heap->space, ref) != NULL,
-             "definalize: the address is not in this arena");
+/* Is FINAL a registration of the object that is now at REF? Until the
+   finalization pass it may have the address before the flip. */
+static bool final_is_of(mps_arena_t heap, const tdo_final_t *final,
+                        mps_addr_t ref) {
+  mps_addr_t now = final->ref;
+
+  if (now == ref)
+    return true;
+  return tdo_trace_busy(&heap->trace) && tdo_trace_alive(heap, &now) &&
+         now == ref;
+}
+
+static mps_res_t final_remove(mps_arena_t heap, mps_addr_t ref) {
   for (int i = 0; i < TDO_FINAL_LISTS; ++i)
     TDO_RING_FOR(node, &heap->finals.lists[i]) {
       tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
-      if (final->ref == ref) {
+      if (final_is_of(heap, final, ref)) {
         tdo_message_free(heap, final->message);
         final_free(heap, final);
         return MPS_RES_OK;
       }
     }
   return MPS_RES_FAIL;
+}
+
+mps_res_t tdo_definalize(mps_arena_t heap, mps_addr_t ref) {
+  mps_res_t res;
+
+  TDO_ASSERT(tdo_space_owner(&heap->space, ref) != NULL,
+             "definalize: the address is not in this arena");
+  res = final_remove(heap, ref);
+  tdo_trace_pause(heap);
+  return res;
 }
 
 /* Move the registrations of live objects to the right list, leave those of

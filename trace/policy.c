@@ -9,7 +9,6 @@
 #define FULL_LEAST    ((double)(32 << 20))
 #define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
-#define WORK_LEAST    ((size_t)64 << 10)
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
 
 #define NURSERY_SHARE 0.25 /* of the heap, for an adapted nursery, at most */
@@ -69,7 +68,7 @@ static bool policy_full_due(const tdo_heap_t *heap) {
 /* May a collection run in slices: if barriers can keep the mutator out. Most
    minor ones end within their first slice. */
 static bool policy_incremental(const tdo_heap_t *heap) {
-  return heap->shielded &&
+  return heap->shielded && !heap->trace.whole &&
          heap->shield.settings.mode != TDO_SHIELD_OFF &&
          heap->pause_time <= PAUSE_MOST;
 }
@@ -93,7 +92,7 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   size_t work;
 
   heap->debt += (double)bytes * all / room;
-  if (heap->debt < (double)WORK_LEAST)
+  if (heap->debt < (double)heap->quantum)
     return;
   work = (size_t)heap->debt;
   heap->debt = 0;

@@ -138,6 +138,25 @@ static void trace_scan_rooted(mps_arena_t heap, mps_rank_t rank) {
   }
 }
 
+/* A reference in a weak root: follow what is known to live. */
+static mps_res_t trace_fix_early(tdo_scan_t *scan, mps_addr_t *ref_io) {
+  if (!tdo_trace_alive(scan->heap, ref_io))
+    scan->heap->trace.whole = true;
+  return MPS_RES_OK;
+}
+
+static void trace_scan_weak_early(mps_arena_t heap) {
+  tdo_scan_t scan;
+
+  tdo_scan_init(&scan, heap, TDO_RANK_WEAK);
+  scan.fix = trace_fix_early;
+  TDO_RING_FOR(node, &heap->roots) {
+    tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
+    if (root->rank == TDO_RANK_WEAK)
+      (void)tdo_root_scan(&scan, root);
+  }
+}
+
 static void trace_flip(mps_arena_t heap) {
   if (heap->trace.moves)
     trace_age(heap);
@@ -147,6 +166,7 @@ static void trace_flip(mps_arena_t heap) {
   trace_scan_roots(heap, TDO_RANK_EXACT);
   trace_scan_rooted(heap, TDO_RANK_EXACT);
   tdo_remember_scan(heap);
+  trace_scan_weak_early(heap);
   heap->trace.state = TDO_TRACE_FLIPPED;
 }
 
@@ -177,7 +197,7 @@ static void trace_post_end(mps_arena_t heap) {
   }
 }
 
-static void trace_pause_pools(mps_arena_t heap) {
+void tdo_trace_pause(mps_arena_t heap) {
   TDO_RING_FOR(node, &heap->pools) {
     tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
     if (pool->klass->pause != NULL)
@@ -204,7 +224,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   trace->emergency = heap->trace_emergency_next;
   heap->trace_emergency_next = false;
   trace->move_all = heap->explicit_collect;
-  trace->finalized = trace->moves = false;
+  trace->finalized = trace->moves = trace->whole = false;
   trace->bits = 0;
   trace->condemned = trace->survived = trace->left = 0;
   trace->scanned = trace->owed = 0;
@@ -226,7 +246,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   trace_post_start(heap);
   trace_flip(heap);
   TDO_EVENT(TRACE, FLIP, (tdo_word_t)heap, tdo_clock_ns() - trace->started);
-  trace_pause_pools(heap);
+  tdo_trace_pause(heap);
   return true;
 }
 
@@ -296,7 +316,7 @@ void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
   /* Weak references scanned before their time keep what they refer to. */
   trace_scan_seg(heap, seg,
                  seg->rank > TDO_RANK_EXACT ? TDO_RANK_EXACT : seg->rank);
-  trace_pause_pools(heap);
+  tdo_trace_pause(heap);
 }
 
 /* The next grey segment of the ranks that are due; null if none. */
@@ -419,7 +439,7 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
   tdo_heap_note_work(heap);
   while (trace->state == TDO_TRACE_FLIPPED) {
     if (!trace_drain(heap, limit, deadline)) {
-      trace_pause_pools(heap);
+      tdo_trace_pause(heap);
       return false;
     }
     if (!trace->finalized) {
@@ -435,7 +455,7 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
       trace->state = TDO_TRACE_RECLAIM;
     }
   }
-  trace_pause_pools(heap);
+  tdo_trace_pause(heap);
   if (!trace_reclaim(heap, deadline))
     return false;
   trace_end(heap);

@@ -28,6 +28,8 @@ typedef struct tdo_trace {
   bool moves;        /* objects of moving pools are condemned */
   bool messages;     /* secured: post a start and an end */
   bool finalized;    /* the finalization pass is over */
+  bool whole;        /* must end before the mutator goes on: a weak root, which
+                        no barrier guards, refers to what may die */
   unsigned bits;     /* of the condemned generations */
   tdo_ring_t grey[TDO_RANKS];
   tdo_ephemerons_t ephemerons;
@@ -67,6 +69,8 @@ void tdo_remember_harvest(mps_arena_t heap);
 void tdo_remember_scan(mps_arena_t heap);
 /* Those of SEG alone, put off by the flip. */
 void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg);
+/* The mutator goes on: close what was opened to copy, or to look. */
+void tdo_trace_pause(mps_arena_t heap);
 /* The fix method of a trace. */
 mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io);
 /* Is *REF_IO anything but a reference to a white object that is not known to
