@@ -4,7 +4,8 @@
    First, which local procedures are loops: those that are only called, with
    the right number of arguments, and only where the call is the last thing
    that the expression which binds them does. They become jumps. Then, in
-   whose frame each variable lives, and which are captured by closures. */
+   whose frame each variable lives, and which are captured by closures or
+   must survive the copying of the frame by continuations. */
 #include "ast.h"
 
 /* Candidates whose calls are in tail position here, innermost first. */
@@ -118,6 +119,11 @@ static void find_loops(struct node *node, struct chain *tail) {
   }
 }
 
+bool is_loop_call(struct node *node) {
+  return node->kind == N_CALL && node->sub[0]->kind == N_LREF &&
+         node->sub[0]->var->loop != NULL;
+}
+
 /* ---- owners */
 
 static void find_owners(struct node *node, struct node *lambda);
@@ -158,7 +164,10 @@ static void find_owners(struct node *node, struct node *lambda) {
   case N_SEQ:
   case N_CASES:
   case N_PRIM:
+    owners_in_sub(node, lambda);
+    return;
   case N_CALL:
+    lambda->calls |= !is_loop_call(node);
     owners_in_sub(node, lambda);
     return;
   case N_LET:

@@ -45,7 +45,8 @@ struct node {
   enum node_kind kind;
   enum op op;
   bool rest;
-  bool loop; /* N_FIX: its lambda is a loop in the enclosing frame */
+  bool loop;  /* N_FIX: its lambda is a loop in the enclosing frame */
+  bool calls; /* N_LAMBDA: its frame waits for calls to return */
   int n;
   val pos, value, extra;
   struct var *var;
@@ -129,6 +130,8 @@ val macro_expand(val macro, val form, struct scope *sc);
 /* ---- analyze.c and compile.c */
 
 void analyze(struct node *lambda);
+/* A call that is a jump, after the analysis. */
+bool is_loop_call(struct node *node);
 val generate(struct node *lambda);
 
 struct inlined {

@@ -30,7 +30,6 @@ struct fn {
 enum { TAIL = -1, MAX_SLOTS = 60000 };
 
 static void gen(struct fn *f, struct node *node, int dst);
-static bool is_loop_call(struct node *node);
 
 /* ---- growing arrays in the region */
 
@@ -116,8 +115,10 @@ static void jump_to_list(struct fn *f, enum op op, int a, int b,
 
 /* ---- variables */
 
+/* What is assigned to and seen by closures; or by a frame that may return
+   more than once, since continuations are copies of frames. */
 static bool is_boxed(struct var *v) {
-  return v->captured && v->mutated;
+  return v->mutated && (v->captured || v->owner->calls);
 }
 
 static int free_index(struct fn *f, struct var *v) {
@@ -594,11 +595,6 @@ static void gen_seq(struct fn *f, struct node *node, int dst) {
 }
 
 /* ---- every kind of node */
-
-static bool is_loop_call(struct node *node) {
-  return node->kind == N_CALL && node->sub[0]->kind == N_LREF &&
-         node->sub[0]->var->loop != NULL;
-}
 
 /* Kinds that hand the tail on; true if the node was one. */
 static bool gen_control(struct fn *f, struct node *node, int dst) {

@@ -101,3 +101,11 @@
 (show (string? (symbol->string 'a)) (procedure? car) (procedure? (lambda () 1)) (procedure? 'car))
 (show (let () 5) (let* () 6) (let* ((x 1) (y (+ x 1))) y))
 (show (apply apply (list + (list 1 2))) (apply + (build 1000)))
+;; what is assigned to is not part of a continuation
+(show (let ((k #f) (n 0))
+        (let ((x (call/cc (lambda (c) (set! k c) 0))))
+          (set! n (+ n 1))
+          (if (< n 4) (k n) (list n x)))))
+(show (let* ((n 10) (k #f) (x (call/cc (lambda (c) (set! k c) n))))
+        (set! n (- n 1))
+        (if (> n 5) (k n) (list n x))))
