@@ -63,6 +63,7 @@ tdo_fault_kind_t tdo_context_linux_kind(const void *uc) {
 #define CONTEXT_ESR_MAGIC 0x45535201u
 
 enum {
+  CONTEXT_LOAD = 1 << 22,      /* in most loads and stores */
   CONTEXT_DATA_ABORT = 0x24,   /* exception class, from user mode */
   CONTEXT_WRITE = 1 << 6,      /* WnR */
   CONTEXT_MAINTENANCE = 1 << 8 /* CM: WnR says nothing of the access */
@@ -80,27 +81,74 @@ void tdo_context_linux_fill(tdo_context_t *ctx_o, const void *uc) {
 
 /* The kernel's records in the reserved area: a magic number, a size, data;
    the one after the last has size 0. The syndrome register is one of them. */
-tdo_fault_kind_t tdo_context_linux_kind(const void *uc) {
-  const mcontext_t *m = &((const ucontext_t *)uc)->uc_mcontext;
+static bool context_syndrome(uint64_t *esr_o, const mcontext_t *m) {
   const char *p = (const char *)m->__reserved;
   const char *limit = p + sizeof m->__reserved;
   while ((size_t)(limit - p) >= 16) {
     uint32_t head[2];
-    uint64_t esr;
     memcpy(head, p, sizeof head);
     if (head[1] < sizeof head || head[1] > (size_t)(limit - p)) {
       break;
     }
     if (head[0] == CONTEXT_ESR_MAGIC) {
-      memcpy(&esr, p + sizeof head, sizeof esr);
-      if (esr >> 26 != CONTEXT_DATA_ABORT || (esr & CONTEXT_MAINTENANCE)) {
-        break;
-      }
-      return esr & CONTEXT_WRITE ? TDO_FAULT_WRITE : TDO_FAULT_READ;
+      memcpy(esr_o, p + sizeof head, sizeof *esr_o);
+      return true;
     }
     p += head[1];
   }
+  return false;
+}
+
+/* What an instruction does to memory, by the groups of loads and stores in
+   the Arm Architecture Reference Manual, C4.1. */
+static tdo_fault_kind_t context_instruction(uint32_t word) {
+  static const struct {
+    uint32_t mask, value;
+    tdo_fault_kind_t kind; /* UNKNOWN: bit 22 is set in a load */
+  } groups[] = {
+      {0xffffffe0, 0xd50b7420, TDO_FAULT_WRITE},   /* dc zva */
+      {0x3fa07c00, 0x08a07c00, TDO_FAULT_WRITE},   /* compare and swap */
+      {0xbfa07c00, 0x08207c00, TDO_FAULT_WRITE},   /* the same, of a pair */
+      {0x3f000000, 0x08000000, TDO_FAULT_UNKNOWN}, /* exclusive, ordered */
+      {0xbe000000, 0x0c000000, TDO_FAULT_UNKNOWN}, /* vector structures */
+      {0x3b000000, 0x18000000, TDO_FAULT_READ},    /* literal */
+      {0x3a000000, 0x28000000, TDO_FAULT_UNKNOWN}, /* pair */
+      {0x3ffffc00, 0x38bfc000, TDO_FAULT_READ},    /* load-acquire, RCpc */
+      {0x3f200c00, 0x38200000, TDO_FAULT_WRITE},   /* atomic */
+      {0x3f200400, 0x38200400, TDO_FAULT_READ},    /* authenticated */
+      {0x3fe00c00, 0x19000000, TDO_FAULT_WRITE},   /* store-release, RCpc */
+      {0x3f200c00, 0x19000000, TDO_FAULT_READ},    /* the other RCpc */
+      {0x3ec00000, 0x3c800000, TDO_FAULT_WRITE},   /* quadword */
+      {0x3ac00000, 0x38800000, TDO_FAULT_READ},    /* sign-extending */
+      {0x3a000000, 0x38000000, TDO_FAULT_UNKNOWN}, /* register */
+  };
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; ++i) {
+    if ((word & groups[i].mask) == groups[i].value) {
+      return groups[i].kind != TDO_FAULT_UNKNOWN ? groups[i].kind
+             : word & CONTEXT_LOAD               ? TDO_FAULT_READ
+                                                 : TDO_FAULT_WRITE;
+    }
+  }
   return TDO_FAULT_UNKNOWN;
+}
+
+/* Without a syndrome, as from an emulator, the instruction tells; but not one
+   that could itself not be read. */
+tdo_fault_kind_t tdo_context_linux_kind(const void *uc) {
+  const mcontext_t *m = &((const ucontext_t *)uc)->uc_mcontext;
+  uint64_t esr;
+  uint32_t word;
+  if (!context_syndrome(&esr, m)) {
+    if (m->pc == 0 || m->fault_address - m->pc < sizeof word) {
+      return TDO_FAULT_UNKNOWN;
+    }
+    memcpy(&word, (const void *)(uintptr_t)m->pc, sizeof word);
+    return context_instruction(word);
+  }
+  if (esr >> 26 != CONTEXT_DATA_ABORT || (esr & CONTEXT_MAINTENANCE)) {
+    return TDO_FAULT_UNKNOWN;
+  }
+  return esr & CONTEXT_WRITE ? TDO_FAULT_WRITE : TDO_FAULT_READ;
 }
 
 #else

@@ -4,6 +4,7 @@
 #define TDO_TEST_SUITE_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Run SUITE and say whether it passed, as main returns it. */
@@ -14,6 +15,19 @@ static inline int suite_run(Suite *suite) {
   srunner_free(runner);
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+/* Does an emulator run this program? It has not all that the kernel has. */
+static inline bool suite_emulated(void) {
+  return getenv("TEST_EMULATED") != NULL;
+}
+
+/* A cold end for the stack that has the calling function's variables. On
+   AArch64 they lie above the frame's address, and below the caller's. */
+#if defined(__aarch64__)
+#define FRAME_COLD() (*(void **)__builtin_frame_address(0))
+#else
+#define FRAME_COLD() __builtin_frame_address(0)
+#endif
 
 /* A suite of one case with these tests (Check's TTest pointers), each given
    SECONDS. */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "code/context.h"
@@ -75,6 +76,73 @@ START_TEST(resolved) {
 }
 END_TEST
 
+/* Instructions that read or write a page, by name in the message. Some need
+   what not every machine has. */
+typedef struct access {
+  const char *name;
+  void (*act)(char *page);
+  tdo_fault_kind_t kind;
+  unsigned long needs; /* HWCAP_ bits */
+} access_t;
+
+/* clang-format off */
+#define ACCESS(name, kind, needs, ...)                                        \
+  static void name##_act(char *page) { __VA_ARGS__ }                          \
+  static const access_t name = {#name, name##_act, TDO_FAULT_##kind, needs};
+/* clang-format on */
+ACCESS(reads_byte, READ, 0, (void)*(volatile char *)page;)
+ACCESS(writes_word, WRITE, 0, *(volatile long *)page = 1;)
+ACCESS(reads_double, READ, 0, (void)*(volatile double *)page;)
+ACCESS(writes_double, WRITE, 0, *(volatile double *)page = 1;)
+ACCESS(loads, READ, 0, (void)__atomic_load_n((long *)page, __ATOMIC_ACQUIRE);)
+ACCESS(stores, WRITE, 0, __atomic_store_n((long *)page, 1, __ATOMIC_RELEASE);)
+#if defined(__aarch64__)
+#define MACHINE(name, kind, needs, text)                                      \
+  ACCESS(name, kind, needs,                                                   \
+         __asm__ volatile(".arch armv8.3-a\n\t" text ::"r"(page)              \
+                          : "x4", "x5", "x6", "x7", "v4", "memory");)
+MACHINE(ldp, READ, 0, "ldp x4, x5, [%0]")
+MACHINE(stp, WRITE, 0, "stp x4, x5, [%0]")
+MACHINE(ldrsw, READ, 0, "ldrsw x4, [%0]")
+MACHINE(ldur_q, READ, 0, "ldur q4, [%0, 3]")
+MACHINE(stur_q, WRITE, 0, "stur q4, [%0, 3]")
+MACHINE(ld1, READ, 0, "ld1 {v4.16b}, [%0]")
+MACHINE(st1, WRITE, 0, "st1 {v4.16b}, [%0]")
+MACHINE(ldxr, READ, 0, "ldxr x4, [%0]")
+MACHINE(dc_zva, WRITE, 0, "dc zva, %0")
+MACHINE(cas, WRITE, HWCAP_ATOMICS, "cas x4, x5, [%0]")
+MACHINE(casp, WRITE, HWCAP_ATOMICS, "casp x4, x5, x6, x7, [%0]")
+MACHINE(ldadd, WRITE, HWCAP_ATOMICS, "ldadd x4, x5, [%0]")
+MACHINE(ldapr, READ, HWCAP_LRCPC, "ldapr x4, [%0]")
+#endif
+
+static const access_t *const accesses[] = {
+    &reads_byte, &writes_word, &reads_double, &writes_double, &loads,  &stores,
+#if defined(__aarch64__)
+    &ldp,        &stp,         &ldrsw,        &ldur_q,        &stur_q, &ld1,
+    &st1,        &ldxr,        &dc_zva,       &cas,           &casp,   &ldadd,
+    &ldapr,
+#endif
+};
+
+START_TEST(kinds_of_access) {
+  disposition(SIG_DFL, 0);
+  install();
+  for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; ++i) {
+    const access_t *a = accesses[i];
+    if ((getauxval(AT_HWCAP) & a->needs) != a->needs) {
+      continue;
+    }
+    hits = 0;
+    ck_assert_int_eq(vm->protect(vm, ours, vm->page_size, TDO_ACCESS_NONE),
+                     MPS_RES_OK);
+    a->act(ours);
+    ck_assert_msg(hits == 1 && kind_seen == a->kind, "%s: %d faults, kind %d",
+                  a->name, (int)hits, (int)kind_seen);
+  }
+}
+END_TEST
+
 /* The handler runs on another stack; the context is of the faulting one, with
    its registers. */
 START_TEST(interrupted_context) {
@@ -98,6 +166,15 @@ START_TEST(interrupted_context) {
   ck_assert_uint_ge(context_seen.count, 15);
   more = context_seen.more_count;
   ck_assert_uint_ge(more, 512 / sizeof(tdo_word_t));
+#elif defined(__aarch64__)
+  tdo_word_t out;
+  __asm__ volatile("mov x19, %1\n\tldr %0, [%2]"
+                   : "=&r"(out)
+                   : "r"((tdo_word_t)0x1234567876543210), "r"(ours)
+                   : "x19", "memory");
+  ck_assert_uint_eq(context_seen.count, 31);
+  ck_assert_uint_eq(context_seen.registers[19], 0x1234567876543210);
+  ck_assert_uint_ge(context_seen.more_count, 528 / sizeof(tdo_word_t));
 #else
   (void)*(volatile char *)ours;
 #endif
@@ -231,6 +308,6 @@ START_TEST(offered) {
 }
 END_TEST
 
-SUITE_MAIN("fault", 30, resolved, interrupted_context, passed_on,
-           passed_on_nodefer, passed_on_siginfo, default_kills, ignored,
-           once_only, offered)
+SUITE_MAIN("fault", 30, resolved, kinds_of_access, interrupted_context,
+           passed_on, passed_on_nodefer, passed_on_siginfo, default_kills,
+           ignored, once_only, offered)

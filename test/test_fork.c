@@ -113,7 +113,7 @@ static void *other(void *p) {
   size_t n = (size_t)(uintptr_t)p;
   REQUIRE(mps_thread_reg(&others_thr[n], arena) == MPS_RES_OK);
   REQUIRE(mps_root_create_thread(&others_root[n], arena, others_thr[n],
-                                 __builtin_frame_address(0)) == MPS_RES_OK);
+                                 FRAME_COLD()) == MPS_RES_OK);
   others_ap[n] = point(pool);
   (void)pthread_barrier_wait(&others_ready);
   while (!atomic_load(&others_end))
@@ -142,9 +142,8 @@ START_TEST(test_threads) {
   pthread_t threads[OTHERS];
   mps_root_t here;
   heap_start(mps_class_amc());
-  ck_assert_int_eq(
-      mps_root_create_thread(&here, arena, thr, __builtin_frame_address(0)),
-      MPS_RES_OK);
+  ck_assert_int_eq(mps_root_create_thread(&here, arena, thr, FRAME_COLD()),
+                   MPS_RES_OK);
   fill(0);
   for (size_t i = 0; i < OTHERS; ++i)
     table[LIVE + i] = node(1);
@@ -181,8 +180,8 @@ static void *child_thread(void *p) {
 static void child_threads(void) {
   pthread_t thread;
   mps_root_t here;
-  REQUIRE(mps_root_create_thread(&here, arena, thr,
-                                 __builtin_frame_address(0)) == MPS_RES_OK);
+  REQUIRE(mps_root_create_thread(&here, arena, thr, FRAME_COLD()) ==
+          MPS_RES_OK);
   REQUIRE(pthread_create(&thread, NULL, child_thread, NULL) == 0);
   churn(0);
   REQUIRE(pthread_join(thread, NULL) == 0);

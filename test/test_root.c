@@ -298,7 +298,7 @@ static void check_thread(int kind) {
   mps_addr_t *cold;
   mps_res_t res = MPS_RES_FAIL;
   heap_start(mps_class_amc());
-  cold = __builtin_frame_address(0);
+  cold = FRAME_COLD();
   switch (kind) {
   case 0:
     res = mps_root_create_thread(&root, arena, thr, cold);
@@ -344,7 +344,7 @@ START_TEST(test_stack_scan) {
   mps_addr_t volatile here;
   heap_start(mps_class_amc());
   ck_assert_int_eq(mps_root_create(&root, arena, mps_rank_ambig(), 0,
-                                   scan_stack, __builtin_frame_address(0), 0),
+                                   scan_stack, FRAME_COLD(), 0),
                    MPS_RES_OK);
   mps_arena_park(arena);
   here = numbered(5);
@@ -367,9 +367,8 @@ START_TEST(test_frames_keep_nothing) {
   mps_message_t message;
   heap_start(mps_class_amc());
   mps_message_type_enable(arena, mps_message_type_finalization());
-  ck_assert_int_eq(
-      mps_root_create_thread(&root, arena, thr, __builtin_frame_address(0)),
-      MPS_RES_OK);
+  ck_assert_int_eq(mps_root_create_thread(&root, arena, thr, FRAME_COLD()),
+                   MPS_RES_OK);
   table[0] = node(1);
   for (int i = 0; i < 20; ++i)
     drop();

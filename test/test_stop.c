@@ -373,9 +373,11 @@ static int child_of_fork(tdo_stop_thread_t *self) {
     return 2;
   }
 #if !defined(__SANITIZE_THREAD__) /* which allows no thread here */
-  start(spin, 2);
-  stop_and_look(2);
-  finish(2);
+  if (!suite_emulated()) {        /* nor does qemu 7.2 */
+    start(spin, 2);
+    stop_and_look(2);
+    finish(2);
+  }
 #endif
   return 0;
 }

@@ -65,7 +65,7 @@ static void worker_round(worker_t *w, size_t n) {
 
 static void *work(void *p) {
   worker_t *w = p;
-  worker_enter(w, __builtin_frame_address(0));
+  worker_enter(w, FRAME_COLD());
   for (size_t n = 0; !atomic_load(&ending); ++n)
     worker_round(w, n);
   worker_leave(w);
@@ -154,7 +154,7 @@ END_TEST
 
 /* A thread that exits while it is registered. */
 static void *leave_registered(void *p) {
-  worker_enter(p, __builtin_frame_address(0));
+  worker_enter(p, FRAME_COLD());
   for (size_t i = 0; i < 100; ++i)
     table[i] = obj_on(((worker_t *)p)->ap, OBJ_NODE, 2);
   return NULL;

@@ -214,9 +214,8 @@ START_TEST(test_ambiguous_stack) {
   mps_root_t root;
   mps_addr_t volatile here;
   heap_start(mps_class_amc());
-  ck_assert_int_eq(
-      mps_root_create_thread(&root, arena, thr, __builtin_frame_address(0)),
-      MPS_RES_OK);
+  ck_assert_int_eq(mps_root_create_thread(&root, arena, thr, FRAME_COLD()),
+                   MPS_RES_OK);
   fill();
   here = table[0];
   begin();

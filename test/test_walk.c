@@ -293,9 +293,8 @@ START_TEST(test_roots_walk_thread) {
   mps_root_t root;
   mps_addr_t here[1] = {NULL};
   heap_start(mps_class_amc());
-  ck_assert_int_eq(
-      mps_root_create_thread(&root, arena, thr, __builtin_frame_address(0)),
-      MPS_RES_OK);
+  ck_assert_int_eq(mps_root_create_thread(&root, arena, thr, FRAME_COLD()),
+                   MPS_RES_OK);
   table[0] = numbered(1);
   here[0] = table[0];
   mps_arena_park(arena);

@@ -178,14 +178,17 @@ static int interpret(struct options *o, int argc, char **argv) {
   return status;
 }
 
-int main(int argc, char **argv) {
+/* Not part of main: on some machines a function's frame address has its
+   variables on the wrong side for a cold end. */
+__attribute__((noinline)) static int run_command(int argc, char **argv,
+                                                 void *cold) {
   struct options o = {.memory = {.arena_size = (size_t)1 << 30,
                                  .limit = (size_t)-1,
                                  .pause = -1}};
   setlocale(LC_CTYPE, "C.UTF-8");
   parse_options(argc, argv, &o);
   default_generations(&o.memory);
-  const char *why = interpreter_start(&o.memory, __builtin_frame_address(0));
+  const char *why = interpreter_start(&o.memory, cold);
   if (why != NULL) {
     fprintf(stderr, "testudo-scheme: %s\n", why);
     return 1;
@@ -193,4 +196,8 @@ int main(int argc, char **argv) {
   int status = interpret(&o, argc, argv);
   memory_finish();
   return status;
+}
+
+int main(int argc, char **argv) {
+  return run_command(argc, argv, __builtin_frame_address(0));
 }
