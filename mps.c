@@ -9,6 +9,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "code/alternate_linux.c"
 #include "code/args.c"
 #include "code/bits.c"
 #include "code/check.c"

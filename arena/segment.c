@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include "arena/segment.h"
 #include "code/check.h"
+#include "code/event.h"
 
 mps_res_t tdo_seg_init(tdo_seg_t *seg, tdo_space_t *sp, size_t size,
                        tdo_group_t group, bool high, void *pool) {
@@ -19,11 +20,15 @@ mps_res_t tdo_seg_init(tdo_seg_t *seg, tdo_space_t *sp, size_t size,
   seg->pool = pool;
   tdo_ring_init(&seg->pool_ring);
   seg->sig = TDO_SEG_SIG;
+  TDO_EVENT(SEG, SEG_ALLOC, (tdo_word_t)pool, (tdo_word_t)seg->base,
+            tdo_seg_size(seg));
   return MPS_RES_OK;
 }
 
 void tdo_seg_finish(tdo_seg_t *seg, tdo_space_t *sp) {
   TDO_CHECK(seg->sig == TDO_SEG_SIG);
+  TDO_EVENT(SEG, SEG_FREE, (tdo_word_t)seg->pool, (tdo_word_t)seg->base,
+            tdo_seg_size(seg));
   tdo_ring_remove(&seg->pool_ring);
   seg->sig = TDO_SIG_DEAD;
   tdo_space_free(sp, tdo_space_grain(sp, seg->base),
@@ -38,6 +43,8 @@ void tdo_seg_shrink(tdo_seg_t *seg, tdo_space_t *sp, char *base,
     seg->base = limit;
   else
     seg->limit = base;
+  TDO_EVENT(SEG, SEG_FREE, (tdo_word_t)seg->pool, (tdo_word_t)base,
+            (tdo_word_t)(limit - base));
   tdo_space_free(sp, tdo_space_grain(sp, base),
                  (size_t)(limit - base) >> sp->grain_shift);
 }

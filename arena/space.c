@@ -68,6 +68,7 @@ void tdo_space_init_common(tdo_space_t *sp, size_t commit_limit,
                            double spare) {
   sp->commit_limit = commit_limit;
   sp->spare_fraction = spare;
+  sp->spare_bytes = SIZE_MAX;
   for (size_t i = 0; i < TDO_GROUPS; ++i) {
     sp->groups[i].head = TDO_ZONE_NONE;
     sp->groups[i].live = i < TDO_GROUP_FIRST;

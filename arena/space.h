@@ -21,7 +21,7 @@
              groups had to share because address space was short.
    .limit    committed bytes (tables included) <= commit limit.
    .spare    spare bytes, less what is held, <= spare fraction * committed,
-             once tdo_space_settle was called; between, giving back a lot at
+             and <= spare_bytes, once tdo_space_settle was called; between, giving back a lot at
              once is spread over several calls.
 
    All functions need the arena's lock unless they say otherwise. */
@@ -111,6 +111,7 @@ typedef struct tdo_space {
   size_t commit_limit;
   size_t zone_table_bytes; /* charged once for each zone touched */
   double spare_fraction;
+  size_t spare_bytes; /* most that may be spare, whatever the fraction says */
   size_t growth, growth_min; /* preferred, least size of a new chunk */
   tdo_space_hooks_t hooks;
 } tdo_space_t;
@@ -164,6 +165,8 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n);
 mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit);
 void tdo_space_spare_set(tdo_space_t *sp, double fraction);
 size_t tdo_space_spare(const tdo_space_t *sp); /* bytes, less held */
+/* Most bytes that may be spare when so many are committed. */
+size_t tdo_space_spare_most(const tdo_space_t *sp, size_t committed);
 /* Up to BYTES of spare memory count as in use by the nursery. */
 void tdo_space_hold(tdo_space_t *sp, size_t bytes);
 /* Charge (or, with a negative amount, credit) table memory of an upper

@@ -11,6 +11,11 @@ size_t tdo_space_spare(const tdo_space_t *sp) {
   return sp->spare - tdo_min(sp->spare, sp->held);
 }
 
+size_t tdo_space_spare_most(const tdo_space_t *sp, size_t committed) {
+  return tdo_min((size_t)(sp->spare_fraction * (double)committed),
+                 sp->spare_bytes);
+}
+
 /* Account for grains that gained (or lost) memory. */
 static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
                         bool gained) {
@@ -103,8 +108,8 @@ void tdo_space_drain(tdo_space_t *sp, size_t target) {
 #define EASE_BYTES ((size_t)16 << 20) /* a millisecond's worth of giving back */
 
 static bool memory_over(const tdo_space_t *sp) {
-  return sp->vm != NULL && (double)tdo_space_spare(sp) >
-                               sp->spare_fraction * (double)sp->committed;
+  return sp->vm != NULL &&
+         tdo_space_spare(sp) > tdo_space_spare_most(sp, sp->committed);
 }
 
 void tdo_space_ease(tdo_space_t *sp) {
@@ -114,15 +119,14 @@ void tdo_space_ease(tdo_space_t *sp) {
     return;
   /* Late, and in large pieces: go well below the limit. */
   spare = tdo_space_spare(sp);
-  goal = (size_t)(0.5 * sp->spare_fraction * (double)sp->committed);
+  goal = tdo_space_spare_most(sp, sp->committed) / 2;
   tdo_space_drain(sp, tdo_max(goal, spare - tdo_min(spare, EASE_BYTES)));
 }
 
 void tdo_space_settle(tdo_space_t *sp) {
   while (memory_over(sp)) {
     size_t before = sp->spare;
-    tdo_space_drain(
-        sp, (size_t)(sp->spare_fraction * (double)sp->committed));
+    tdo_space_drain(sp, tdo_space_spare_most(sp, sp->committed));
     if (sp->spare == before)
       break;
   }
@@ -144,10 +148,10 @@ void tdo_space_purge(tdo_space_t *sp, size_t bytes) {
    the commit limit and the spare fraction allow. */
 static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
   size_t committed = sp->committed + bytes, most, rest, end;
-  double spare_room = sp->spare_fraction * (double)committed -
-                      (double)tdo_space_spare(sp);
+  size_t spare_most = tdo_space_spare_most(sp, committed);
+  size_t spare = tdo_space_spare(sp);
 
-  if (sp->commit_limit < committed || spare_room <= 0)
+  if (sp->commit_limit < committed || spare_most <= spare)
     return limit;
   most = tdo_min(committed / AHEAD_SHARE, AHEAD_MOST);
   most -= tdo_min(most, sp->spare); /* what is there is used first */
@@ -156,7 +160,7 @@ static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
       sp, space_zone_first(sp, space_zone_of(sp, limit - 1) + 1) - limit);
   if (rest <= committed / AHEAD_REST)
     most = tdo_max(most, rest);
-  most = tdo_min(most, (size_t)(spare_room / 2));
+  most = tdo_min(most, (spare_most - spare) / 2);
   most = tdo_min(most, (sp->commit_limit - committed) / 2);
   end = limit + (most >> sp->grain_shift);
   end = tdo_min(end, space_zone_first(sp, sp->zone_limit));
@@ -222,6 +226,7 @@ mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit) {
 
 void tdo_space_spare_set(tdo_space_t *sp, double fraction) {
   sp->spare_fraction = fraction;
+  sp->spare_bytes = SIZE_MAX;
   if (sp->vm == NULL)
     return;
   if (fraction <= 0.0)

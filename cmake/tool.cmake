@@ -2,8 +2,11 @@
 # own code and measure the platform's: they see the inside.
 # SPDX-License-Identifier: BSD-2-Clause
 
+set(tool_replay_parts recording.c bound.c)
 foreach(tool IN ITEMS replay calibrate)
-  add_executable(testudo_${tool} "${PROJECT_SOURCE_DIR}/tool/${tool}.c")
+  set(tool_sources ${tool}.c ${tool_${tool}_parts})
+  list(TRANSFORM tool_sources PREPEND "${PROJECT_SOURCE_DIR}/tool/")
+  add_executable(testudo_${tool} ${tool_sources})
   set_target_properties(testudo_${tool} PROPERTIES
     OUTPUT_NAME testudo-${tool})
   target_include_directories(testudo_${tool} PRIVATE "${PROJECT_SOURCE_DIR}")

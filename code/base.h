@@ -60,6 +60,16 @@ static inline size_t tdo_max(size_t a, size_t b) {
   return a > b ? a : b;
 }
 
+/* The C library's fmin and fmax would need the mathematical library, which
+   clients that say only -lmps do not link. */
+static inline double tdo_fmin(double a, double b) {
+  return a < b ? a : b;
+}
+
+static inline double tdo_fmax(double a, double b) {
+  return a > b ? a : b;
+}
+
 /* The structure of type TYPE whose member FIELD is at P. */
 #define TDO_PARENT(type, field, p) \
   ((type *)(void *)((char *)(p)-offsetof(type, field)))

@@ -13,6 +13,9 @@ typedef struct tdo_context {
   size_t count;             /* registers filled in */
   const tdo_word_t *more;   /* vector registers, in place: a block move may */
   size_t more_count;        /* hold the only copy of a reference there */
+  /* If the thread runs on an alternate signal stack: the part of that in use,
+     and sp is of what was interrupted. Else null. */
+  void *alternate, *alternate_limit;
 } tdo_context_t;
 
 /* Fill *CTX with the callee-saved registers and this frame's hot end. A
@@ -62,6 +65,7 @@ typedef struct tdo_context {
     TDO_CONTEXT_REGISTERS(ctx);                                               \
     (ctx)->more = NULL;                                                       \
     (ctx)->more_count = 0;                                                    \
+    (ctx)->alternate = (ctx)->alternate_limit = NULL;                         \
   } while (0)
 
 /* If the calling thread is inside our memory fault handler: true, and *CTX_O
@@ -69,5 +73,9 @@ typedef struct tdo_context {
    one than the handler's. Then use it in the place of TDO_CONTEXT_SAVE: the
    frames between are the library's own. Signal-safe. */
 bool tdo_context_of_fault(tdo_context_t *ctx_o);
+
+/* CTX is of the calling thread, by TDO_CONTEXT_SAVE: if it runs on its
+   alternate signal stack, tell that from its own. One system call on Linux. */
+void tdo_context_own(tdo_context_t *ctx);
 
 #endif /* TDO_CODE_CONTEXT_H */

@@ -113,6 +113,7 @@ bool tdo_context_of_fault(tdo_context_t *ctx_o) {
     return false;
   }
   tdo_context_linux_fill(ctx_o, uc);
+  (void)tdo_context_linux_own(ctx_o, uc);
   return true;
 }
 

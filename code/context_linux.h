@@ -11,6 +11,11 @@
    registers stay in place: valid while that handler has not returned. */
 void tdo_context_linux_fill(tdo_context_t *ctx_o, const void *uc);
 
+/* Complete CTX, filled from UC: tell the alternate signal stack from the
+   thread's own. False if the thread is on the former and what it interrupted
+   is not to be found. Signal-safe. */
+bool tdo_context_linux_own(tdo_context_t *ctx, const void *uc);
+
 /* Whether the fault that delivered UC was a read or a write. */
 tdo_fault_kind_t tdo_context_linux_kind(const void *uc);
 

@@ -1,4 +1,5 @@
 /* Testudo: trace events. SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
 #include <string.h>
 #include "code/check.h"
 #include "code/clock.h"
@@ -109,6 +110,7 @@ static void event_put_dropped(void) {
 void tdo_event_init(void) {
   if (!TDO_RASH && !atomic_exchange(&event_started, true)) {
     (void)atomic_fetch_or(&tdo_event_filter_word, mps_lib_telemetry_control());
+    (void)atexit(tdo_event_flush);
   }
 }
 

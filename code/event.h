@@ -16,9 +16,10 @@
      magic     the bytes "TDOEVT1\n"
      order     0x0102030405060708
      then records, each of
-       head    code + 2^16 * (number of argument words) + 2^32 * (bytes of
-   text) time    nanoseconds of the monotonic clock arguments text    not
-   terminated, padded with zero bytes to whole words
+       head       code, 2^16 * number of arguments, 2^32 * bytes of text
+       time       nanoseconds of the monotonic clock
+       arguments  a word each
+       text       not terminated, padded with zero bytes to whole words
 
    The records begin with one DEFINE for each code, its text being the name
    of the event and of its arguments: a reader needs no other table. */
@@ -26,6 +27,7 @@
 #define TDO_CODE_EVENT_H
 
 #include <stdatomic.h>
+#include <string.h>
 #include "code/base.h"
 
 /* Kinds: bit number in the filter, enumeration name, and the word that names
@@ -45,35 +47,36 @@ typedef enum tdo_event_kind {
 #undef TDO_EVENT_KIND_ENUM
 } tdo_event_kind_t;
 
-/* Events: code (never reused), name, kind, names of the arguments. Objects
-   are named by their addresses, sizes are in bytes. */
+/* Events: code (never reused), name, kind, names of the arguments (after the
+   colon: what the text is). Objects are named by their addresses, sizes are
+   in bytes, times in nanoseconds. */
 #define TDO_EVENTS(X)                                                         \
-  X(1, DEFINE, USER, "code kind : text")                                      \
+  X(1, DEFINE, USER, "code kind : name")                                      \
   X(2, DROPPED, USER, "events")                                               \
-  X(3, INTERN, USER, "label : text")                                          \
+  X(3, INTERN, USER, "label : string")                                        \
   X(4, LABEL, USER, "address label")                                          \
   X(10, ARENA_CREATE, ARENA, "arena reserved grain")                          \
   X(11, ARENA_DESTROY, ARENA, "arena")                                        \
   X(12, ARENA_EXTEND, ARENA, "arena base size")                               \
   X(13, ARENA_CONTRACT, ARENA, "arena base size")                             \
-  X(14, COLLECT_BEGIN, ARENA, "arena reason")                                 \
-  X(15, COLLECT_END, ARENA, "arena")                                          \
-  X(20, POOL_CREATE, POOL, "arena pool class")                                \
+  X(14, COLLECT_BEGIN, ARENA, "arena condemned full : why")                   \
+  X(15, COLLECT_END, ARENA, "arena condemned survived scanned time")          \
+  X(20, POOL_CREATE, POOL, "arena pool : class")                              \
   X(21, POOL_DESTROY, POOL, "pool")                                           \
   X(22, AP_CREATE, POOL, "pool ap")                                           \
   X(23, AP_DESTROY, POOL, "ap")                                               \
-  X(30, TRACE_START, TRACE, "arena trace generation condemned")               \
-  X(31, TRACE_FLIP, TRACE, "trace")                                           \
-  X(32, TRACE_STEP, TRACE, "trace scanned nanoseconds")                       \
-  X(33, TRACE_END, TRACE, "trace condemned live preserved_in_place")          \
-  X(40, SEG_ALLOC, SEG, "arena base size generation")                         \
-  X(41, SEG_FREE, SEG, "arena base size")                                     \
-  X(42, SHIELD_HIT, SEG, "arena address write scanned nanoseconds")           \
-  X(43, SHIELD_FLUSH, SEG, "arena calls pages")                               \
-  X(44, SHIELD_REFUSED, SEG, "arena base size access")                        \
-  X(50, FIX, REF, "trace reference rank")                                     \
-  X(60, AP_FILL, OBJECT, "ap base size")                                      \
-  X(61, FINALIZE, OBJECT, "arena address")
+  X(30, FLIP, TRACE, "arena time")                                            \
+  X(31, PAUSE, TRACE, "arena time")                                           \
+  X(40, SEG_ALLOC, SEG, "pool base size")                                     \
+  X(41, SEG_FREE, SEG, "pool base size")                                      \
+  X(42, HIT, SEG, "arena address kind time")                                  \
+  X(43, REFUSED, SEG, "arena base size bars")                                 \
+  X(50, FIX, REF, "arena reference rank")                                     \
+  X(60, FILL, OBJECT, "ap base size")                                         \
+  X(61, FINALIZE, OBJECT, "arena address")                                    \
+  X(62, FINALIZED, OBJECT, "arena address")                                   \
+  X(63, ALLOC, OBJECT, "pool address size")                                   \
+  X(64, FREE, OBJECT, "pool address size")
 
 typedef enum tdo_event_code {
 #define TDO_EVENT_CODE_ENUM(code, name, kind, args) TDO_EVENT_##name = (code),
@@ -86,16 +89,29 @@ extern atomic_ulong tdo_event_filter_word;
 
 /* TDO_EVENT(POOL, POOL_DESTROY, pool): write an event with its arguments,
    words or pointers cast to words, if its kind is on. TDO_EVENT_CRITICAL is
-   for hot paths: in the cool variety only. The rash variety has neither. */
+   for hot paths: in the cool variety only. TDO_EVENT_TEXT adds a string of
+   less than 256 bytes. The rash variety has none. */
+#define TDO_EVENT_IS_ON(kind)                                                 \
+  TDO_UNLIKELY(atomic_load_explicit(&tdo_event_filter_word,                   \
+                                    memory_order_relaxed) >>                  \
+                   TDO_EVENT_KIND_##kind &                                    \
+               1)
 #define TDO_EVENT_WRITE(kind, name, ...)                                      \
   do {                                                                        \
-    if (TDO_UNLIKELY(atomic_load_explicit(&tdo_event_filter_word,             \
-                                          memory_order_relaxed) >>            \
-                         TDO_EVENT_KIND_##kind &                              \
-                     1)) {                                                    \
+    if (TDO_EVENT_IS_ON(kind)) {                                              \
       const tdo_word_t tdo_event_args[] = {__VA_ARGS__};                      \
       tdo_event_write(TDO_EVENT_##name, tdo_event_args,                       \
                       sizeof tdo_event_args / sizeof(tdo_word_t), NULL, 0);   \
+    }                                                                         \
+  } while (0)
+#define TDO_EVENT_WRITE_TEXT(kind, name, text, ...)                           \
+  do {                                                                        \
+    if (TDO_EVENT_IS_ON(kind)) {                                              \
+      const tdo_word_t tdo_event_args[] = {__VA_ARGS__};                      \
+      const char *tdo_event_text = (text);                                    \
+      tdo_event_write(TDO_EVENT_##name, tdo_event_args,                       \
+                      sizeof tdo_event_args / sizeof(tdo_word_t),             \
+                      tdo_event_text, strlen(tdo_event_text));                \
     }                                                                         \
   } while (0)
 #define TDO_EVENT_NOTHING(kind, name, ...)                                    \
@@ -104,10 +120,18 @@ extern atomic_ulong tdo_event_filter_word;
     (void)sizeof tdo_event_args;                                              \
   } while (0)
 
+#define TDO_EVENT_NOTHING_TEXT(kind, name, text, ...)                         \
+  do {                                                                        \
+    (void)(text);                                                             \
+    TDO_EVENT_NOTHING(kind, name, __VA_ARGS__);                               \
+  } while (0)
+
 #if TDO_RASH
-#define TDO_EVENT TDO_EVENT_NOTHING
+#define TDO_EVENT      TDO_EVENT_NOTHING
+#define TDO_EVENT_TEXT TDO_EVENT_NOTHING_TEXT
 #else
-#define TDO_EVENT TDO_EVENT_WRITE
+#define TDO_EVENT      TDO_EVENT_WRITE
+#define TDO_EVENT_TEXT TDO_EVENT_WRITE_TEXT
 #endif
 #if TDO_COOL
 #define TDO_EVENT_CRITICAL TDO_EVENT_WRITE
@@ -116,7 +140,8 @@ extern atomic_ulong tdo_event_filter_word;
 #endif
 
 /* Set the filter from mps_lib_telemetry_control, at the first call in the
-   process; the functions below do so too. Call it when an arena is made. */
+   process, and flush when that ends; the functions below do so too. Call it
+   when an arena is made. */
 void tdo_event_init(void);
 
 /* Put one event with N words of arguments and SIZE bytes of text into the

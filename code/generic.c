@@ -118,6 +118,10 @@ bool tdo_fault_offer(int signal, void *siginfo, void *context) {
   return false;
 }
 
+void tdo_context_own(tdo_context_t *ctx) {
+  (void)ctx;
+}
+
 bool tdo_context_of_fault(tdo_context_t *ctx_o) {
   (void)ctx_o;
   return false;

@@ -133,19 +133,16 @@ static void stop_pass(const struct sigaction *earlier, int signal,
   }
 }
 
-/* Interrupted on the alternate signal stack, outside of our fault handler:
-   most likely on its first or last instructions, where the thread's own stack
-   pointer is not known. The stopper asks again soon. When that goes on, it is
-   a signal handler of the client's, and its stack is the one there is. */
-static bool stop_evades(tdo_stop_thread_t *self, const ucontext_t *uc) {
+/* Interrupted on the alternate signal stack, and it cannot be told where the
+   thread's own stack ends: the stopper asks again soon. When that goes on,
+   the alternate stack is the one there is. */
+static bool stop_evades(tdo_stop_thread_t *self, const void *uc) {
   enum { STOP_EVASIONS = 8 };
   tdo_context_t at;
   tdo_context_linux_fill(&at, uc);
-  bool on_alternate =
-      !(uc->uc_stack.ss_flags & SS_DISABLE) &&
-      (uintptr_t)at.sp - (uintptr_t)uc->uc_stack.ss_sp < uc->uc_stack.ss_size;
-  self->evasions = on_alternate ? self->evasions + 1 : 0;
-  return on_alternate && self->evasions <= STOP_EVASIONS;
+  bool lost = !tdo_context_linux_own(&at, uc);
+  self->evasions = lost ? self->evasions + 1 : 0;
+  return lost && self->evasions <= STOP_EVASIONS;
 }
 
 #if STOP_TSAN
@@ -408,6 +405,7 @@ bool tdo_stop_context(tdo_context_t *ctx_o, const tdo_stop_thread_t *thread) {
   }
   TDO_CHECK(atomic_load(&thread->park) == STOP_PARKED);
   tdo_context_linux_fill(ctx_o, thread->context);
+  (void)tdo_context_linux_own(ctx_o, thread->context);
   return true;
 }
 

@@ -55,8 +55,10 @@ typedef struct tdo_statistics_s {
                            static text), or null */
   /* Requests to the shield, by kind. */
   size_t raises, lowers, exposes, covers;
-  /* Flushes, and why: end of a session, queue full, threads to be let go. */
-  size_t flushes_leave, flushes_full, flushes_stop;
+  /* Flushes, and why: the queue was full; a barrier was hit, and its quantum
+     is done; threads were stopped, and are to be let go; other work of the
+     collector is done. */
+  size_t flushes_full, flushes_quantum, flushes_stop, flushes_leave;
   /* Protection calls, those refused, pages in them, pages whose access
      really changed, and how many calls had so many pages. */
   size_t protect_calls, protect_refused, protect_pages, protect_changed;

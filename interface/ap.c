@@ -78,7 +78,7 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
     return MPS_RES_FAIL;
   tdo_heap_enter(arena);
   ENTRY_CONTEXT(arena, &ctx);
-  tdo_policy_poll(arena, tdo_max(size, ap->next_size));
+  tdo_policy_poll(arena, tdo_max(size, tdo_ap_used(ap)));
   res = tdo_ap_fill(&p, ap, size);
   if (res != MPS_RES_OK && tdo_policy_emergency(arena))
     res = tdo_ap_fill(&p, ap, size);

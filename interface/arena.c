@@ -1,6 +1,5 @@
 /* Testudo: entry points for arenas (interface, sections 2.2-2.5).
    SPDX-License-Identifier: BSD-2-Clause */
-#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -73,8 +72,10 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
     o->shield.budget = s.budget;
   if (s.grain_given && s.grain != 0)
     o->grain = s.grain;
-  if (s.spare_given)
+  if (s.spare_given) {
     o->spare = s.spare;
+    o->spare_bytes = SIZE_MAX;
+  }
   if (!TDO_BARRIERS)
     o->shield.mode = TDO_SHIELD_OFF;
   o->window = s.reserve;
@@ -86,17 +87,32 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
     tdo_statistics_at_exit();
 }
 
+/* Deprecated: LIMIT bytes; with a commit limit, the same part of what is
+   committed as LIMIT is of that. */
+static void arena_spare_limit(tdo_heap_options_t *o, size_t limit) {
+  if (limit == 0) {
+    o->spare = 0.0;
+  } else if (o->commit_limit == SIZE_MAX) {
+    o->spare = 1.0;
+    o->spare_bytes = limit;
+  } else {
+    o->spare = limit >= o->commit_limit
+                   ? 1.0
+                   : (double)limit / (double)o->commit_limit;
+  }
+}
+
 static void arena_spare(tdo_heap_options_t *o, mps_arg_s args[]) {
   mps_arg_s arg;
 
   o->spare = SPARE_DEFAULT;
+  o->spare_bytes = SIZE_MAX;
   if (tdo_arg_pick(&arg, args, MPS_KEY_SPARE_COMMIT_LIMIT))
-    o->spare = o->commit_limit == SIZE_MAX || o->commit_limit == 0
-                   ? 1.0
-                   : fmin(1.0, (double)arg.val.size /
-                                   (double)o->commit_limit);
-  if (tdo_arg_pick(&arg, args, MPS_KEY_SPARE))
+    arena_spare_limit(o, arg.val.size);
+  if (tdo_arg_pick(&arg, args, MPS_KEY_SPARE)) {
     o->spare = arg.val.d;
+    o->spare_bytes = SIZE_MAX;
+  }
   TDO_ASSERT(o->spare >= 0.0 && o->spare <= 1.0,
              "the spare fraction must lie between 0.0 and 1.0");
 }
@@ -186,9 +202,12 @@ mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
   if (res != MPS_RES_OK)
     return res;
   res = tdo_heap_create(&heap, cls, &options);
-  if (res == MPS_RES_OK)
-    *arena_o = heap;
-  return res;
+  if (res != MPS_RES_OK)
+    return res;
+  TDO_EVENT(ARENA, ARENA_CREATE, (tdo_word_t)heap, heap->space.reserved,
+            (tdo_word_t)1 << heap->space.grain_shift);
+  *arena_o = heap;
+  return MPS_RES_OK;
 }
 
 mps_res_t mps_arena_create_v(mps_arena_t *arena_o, mps_arena_class_t cls,
@@ -221,6 +240,7 @@ void mps_arena_destroy(mps_arena_t arena) {
   ENTRY_ARENA(arena, );
   tdo_statistics_leave(arena);
   tdo_heap_destroy(arena);
+  TDO_EVENT(ARENA, ARENA_DESTROY, (tdo_word_t)arena);
   tdo_event_flush();
 }
 
@@ -277,8 +297,7 @@ PROPERTY(size_t, mps_arena_spare_committed,
 PROPERTY(size_t, mps_arena_commit_limit, arena->space.commit_limit)
 PROPERTY(double, mps_arena_spare, arena->space.spare_fraction)
 PROPERTY(size_t, mps_arena_spare_commit_limit,
-         (size_t)(arena->space.spare_fraction *
-                  (double)arena->space.committed))
+         tdo_space_spare_most(&arena->space, arena->space.committed))
 PROPERTY(double, mps_arena_pause_time, arena->pause_time)
 
 mps_res_t mps_arena_commit_limit_set(mps_arena_t arena, size_t limit) {

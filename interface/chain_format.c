@@ -1,9 +1,9 @@
 /* Testudo: entry points for generation chains and object formats (interface,
    sections 2.7 and 2.8).
    SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
 #include "code/args.h"
 #include "interface/entry.h"
+#include "mpstd.h"
 
 mps_res_t mps_chain_create(mps_chain_t *chain_o, mps_arena_t arena,
                            size_t count, mps_gen_param_s params[]) {
@@ -58,92 +58,46 @@ static mps_res_t format_create(mps_fmt_t *fmt_o, mps_arena_t arena,
 
 mps_res_t mps_fmt_create_k(mps_fmt_t *fmt_o, mps_arena_t arena,
                            mps_arg_s args[]) {
-  tdo_format_t m;
+  tdo_format_t m = {.align = MPS_PF_ALIGN};
   mps_arg_s arg;
 
   if (!tdo_args_check(args))
     return MPS_RES_PARAM;
-  memset(&m, 0, sizeof m);
-  m.align = sizeof(tdo_word_t);
-  if (tdo_arg_pick(&arg, args, MPS_KEY_FMT_ALIGN))
-    m.align = arg.val.align;
-  if (tdo_arg_pick(&arg, args, MPS_KEY_FMT_HEADER_SIZE))
-    m.header = arg.val.size;
-  if (tdo_arg_pick(&arg, args, MPS_KEY_FMT_SCAN))
-    m.scan = arg.val.fmt_scan;
-  if (tdo_arg_pick(&arg, args, MPS_KEY_FMT_SKIP))
-    m.skip = arg.val.fmt_skip;
-  if (tdo_arg_pick(&arg, args, MPS_KEY_FMT_FWD))
-    m.fwd = arg.val.fmt_fwd;
-  if (tdo_arg_pick(&arg, args, MPS_KEY_FMT_ISFWD))
-    m.isfwd = arg.val.fmt_isfwd;
-  if (tdo_arg_pick(&arg, args, MPS_KEY_FMT_PAD))
-    m.pad = arg.val.fmt_pad;
-  if (tdo_arg_pick(&arg, args, MPS_KEY_FMT_CLASS))
-    m.klass = arg.val.fmt_class;
+#define FORMAT_KEY(key, field, member)                                        \
+  if (tdo_arg_pick(&arg, args, MPS_KEY_FMT_##key))                            \
+    m.field = arg.val.member;
+  FORMAT_KEY(ALIGN, align, align)
+  FORMAT_KEY(HEADER_SIZE, header, size)
+  FORMAT_KEY(SCAN, scan, fmt_scan)
+  FORMAT_KEY(SKIP, skip, fmt_skip)
+  FORMAT_KEY(FWD, fwd, fmt_fwd)
+  FORMAT_KEY(ISFWD, isfwd, fmt_isfwd)
+  FORMAT_KEY(PAD, pad, fmt_pad)
+  FORMAT_KEY(CLASS, klass, fmt_class)
+#undef FORMAT_KEY
   return format_create(fmt_o, arena, &m);
 }
 
-mps_res_t mps_fmt_create_A(mps_fmt_t *fmt_o, mps_arena_t arena,
-                           mps_fmt_A_s *a) {
-  tdo_format_t m;
+/* A constructor from the structure TYPE at F: what all of them have, and
+   what is given here. */
+#define FORMAT_FROM(name, type, ...)                                          \
+  mps_res_t name(mps_fmt_t *fmt_o, mps_arena_t arena, type *f) {              \
+    ENTRY_REQUIRE(f != NULL, "no format description", MPS_RES_PARAM);         \
+    tdo_format_t m = {.align = f->align,                                      \
+                      .scan = f->scan,                                        \
+                      .fwd = f->fwd,                                          \
+                      .isfwd = f->isfwd,                                      \
+                      .pad = f->pad,                                          \
+                      __VA_ARGS__};                                           \
+    return format_create(fmt_o, arena, &m);                                   \
+  }
 
-  ENTRY_REQUIRE(a != NULL, "no format description", MPS_RES_PARAM);
-  memset(&m, 0, sizeof m);
-  m.align = a->align;
-  m.scan = a->scan;
-  m.skip = a->skip;
-  m.fwd = a->fwd;
-  m.isfwd = a->isfwd;
-  m.pad = a->pad;
-  return format_create(fmt_o, arena, &m);
-}
-
-mps_res_t mps_fmt_create_B(mps_fmt_t *fmt_o, mps_arena_t arena,
-                           mps_fmt_B_s *b) {
-  tdo_format_t m;
-
-  ENTRY_REQUIRE(b != NULL, "no format description", MPS_RES_PARAM);
-  memset(&m, 0, sizeof m);
-  m.align = b->align;
-  m.scan = b->scan;
-  m.skip = b->skip;
-  m.fwd = b->fwd;
-  m.isfwd = b->isfwd;
-  m.pad = b->pad;
-  m.klass = b->mps_class;
-  return format_create(fmt_o, arena, &m);
-}
-
-mps_res_t mps_fmt_create_auto_header(mps_fmt_t *fmt_o, mps_arena_t arena,
-                                     mps_fmt_auto_header_s *h) {
-  tdo_format_t m;
-
-  ENTRY_REQUIRE(h != NULL, "no format description", MPS_RES_PARAM);
-  memset(&m, 0, sizeof m);
-  m.align = h->align;
-  m.header = h->mps_headerSize;
-  m.scan = h->scan;
-  m.skip = h->skip;
-  m.fwd = h->fwd;
-  m.isfwd = h->isfwd;
-  m.pad = h->pad;
-  return format_create(fmt_o, arena, &m);
-}
-
-mps_res_t mps_fmt_create_fixed(mps_fmt_t *fmt_o, mps_arena_t arena,
-                               mps_fmt_fixed_s *f) {
-  tdo_format_t m;
-
-  ENTRY_REQUIRE(f != NULL, "no format description", MPS_RES_PARAM);
-  memset(&m, 0, sizeof m);
-  m.align = f->align;
-  m.scan = f->scan;
-  m.fwd = f->fwd;
-  m.isfwd = f->isfwd;
-  m.pad = f->pad;
-  return format_create(fmt_o, arena, &m);
-}
+FORMAT_FROM(mps_fmt_create_A, mps_fmt_A_s, .skip = f->skip)
+FORMAT_FROM(mps_fmt_create_B, mps_fmt_B_s, .skip = f->skip,
+            .klass = f->mps_class)
+FORMAT_FROM(mps_fmt_create_auto_header, mps_fmt_auto_header_s,
+            .skip = f->skip, .header = f->mps_headerSize)
+FORMAT_FROM(mps_fmt_create_fixed, mps_fmt_fixed_s, .skip = NULL)
 
 void mps_fmt_destroy(mps_fmt_t fmt) {
   mps_arena_t arena;

@@ -3,6 +3,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <stdarg.h>
 #include "code/args.h"
+#include "code/event.h"
 #include "interface/entry.h"
 
 mps_res_t mps_pool_create_k(mps_pool_t *pool_o, mps_arena_t arena,
@@ -99,14 +100,16 @@ mps_res_t mps_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
     return MPS_RES_FAIL;
   tdo_heap_enter(arena);
   ENTRY_CONTEXT(arena, &ctx);
-  tdo_policy_poll(arena, 0);
+  tdo_policy_poll(arena, size);
   res = pool->klass->alloc(&p, pool, size);
   if (res != MPS_RES_OK && tdo_policy_emergency(arena))
     res = pool->klass->alloc(&p, pool, size);
   tdo_heap_leave(arena);
-  if (res == MPS_RES_OK)
-    *p_o = p;
-  return res;
+  if (res != MPS_RES_OK)
+    return res;
+  TDO_EVENT_CRITICAL(OBJECT, ALLOC, (tdo_word_t)pool, (tdo_word_t)p, size);
+  *p_o = p;
+  return MPS_RES_OK;
 }
 
 void mps_free(mps_pool_t pool, mps_addr_t p, size_t size) {
@@ -115,6 +118,7 @@ void mps_free(mps_pool_t pool, mps_addr_t p, size_t size) {
                 "this pool class does not support mps_free", );
   ENTRY_REQUIRE(p != NULL, "freed a null block", );
   ENTRY_REQUIRE(size > 0, "freed a block of no size", );
+  TDO_EVENT_CRITICAL(OBJECT, FREE, (tdo_word_t)pool, (tdo_word_t)p, size);
   tdo_heap_enter(pool->heap);
   pool->klass->free(pool, p, size);
   tdo_heap_leave(pool->heap);

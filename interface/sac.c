@@ -56,9 +56,11 @@ mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
   if (size > SIZE_MAX / 2)
     return MPS_RES_RESOURCE;
   arena = tdo_sac_of(sac)->pool->heap;
+  if (entry_interrupted(arena))
+    return MPS_RES_FAIL;
   tdo_heap_enter(arena);
   ENTRY_CONTEXT(arena, &ctx);
-  tdo_policy_poll(arena, 0);
+  tdo_policy_poll(arena, size);
   res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
   if (res != MPS_RES_OK && tdo_policy_emergency(arena))
     res = tdo_sac_fill(&p, tdo_sac_of(sac), size);

@@ -20,6 +20,7 @@ static void statistics_shield(tdo_statistics_s *s,
   s->exposes = t->exposes;
   s->covers = t->covers;
   s->flushes_leave = t->flushes_leave;
+  s->flushes_quantum = t->flushes_quantum;
   s->flushes_full = t->flushes_full;
   s->flushes_stop = t->flushes_stop;
   s->protect_calls = t->calls;
@@ -120,10 +121,11 @@ static void print_shield(FILE *f, const tdo_statistics_s *s) {
   print_histogram(f, "quantum", s->quantum, TDO_HISTOGRAM_LONG);
   fprintf(f,
           "  bars         %zu lost, %zu declined\n"
-          "  flushes      %zu session end, %zu queue full, %zu stop\n"
+          "  flushes      %zu queue full, %zu quantum end, %zu stop, %zu "
+          "other\n"
           "  mappings     %zu now, %zu at most\n",
-          s->bars_lost, s->bars_declined, s->flushes_leave, s->flushes_full,
-          s->flushes_stop, s->mappings, s->mappings_most);
+          s->bars_lost, s->bars_declined, s->flushes_full, s->flushes_quantum,
+          s->flushes_stop, s->flushes_leave, s->mappings, s->mappings_most);
 }
 
 static void print_tracking(FILE *f, const tdo_statistics_s *s) {

@@ -16,6 +16,9 @@
              [base, scanned) are black, in [scanned, filled) grey.
    .unread   a pinned object has its bit in `unread`, too, until it is scanned
              (not in leaf pools).
+   .held     in a white nailed segment, an object with its bit in `held` must
+             not move, because something that may yet be found alive refers to
+             it ambiguously: it is pinned when it is reached, and else dies.
    .condemned in a white segment, objects in [base, condemned) are white; what
              lies beyond, in the buffer that a point had or has there, was
              allocated since, and is black.
@@ -30,7 +33,8 @@
 
 #define AMC_EXTEND_DEFAULT 8192
 #define AMC_LARGE_DEFAULT  32768
-#define AMC_BUFFER_MOST    65536 /* of the mutator: grows to this */
+#define AMC_BUFFER_MOST    65536 /* of the mutator: grows to this, */
+#define AMC_BUFFER_SHARE   32.0  /* or this part of a generation's capacity */
 #define AMC_TO_SIZE        65536 /* of segments that survivors fill */
 #define AMC_DENSE          0.6   /* live share that leaves them in place */
 
@@ -126,7 +130,9 @@ static void amc_free_tables(amc_seg_t *seg) {
   if (seg->starts != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->starts,
                           seg->card_count * sizeof(uint32_t));
-  seg->pins = seg->unread = NULL;
+  if (seg->held != NULL)
+    tdo_pool_control_free(seg->gc.pool, seg->held, amc_pin_bytes(seg) / 2);
+  seg->pins = seg->unread = seg->held = NULL;
   seg->starts = NULL;
   seg->starts_known = 0;
 }
@@ -189,6 +195,15 @@ static mps_res_t amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc,
   return MPS_RES_OK;
 }
 
+/* Bytes of the largest buffer. */
+static size_t amc_buffer_most(const amc_pool_t *amc, const tdo_gen_t *gen) {
+  double share = gen->capacity / AMC_BUFFER_SHARE;
+
+  if (share <= 0 || share >= AMC_BUFFER_MOST)
+    share = AMC_BUFFER_MOST;
+  return tdo_max((size_t)share, amc->extend_by);
+}
+
 static mps_res_t amc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   amc_pool_t *amc = amc_of(pool);
   tdo_gen_t *gen = tdo_chain_gen(amc->chain, ap->gen);
@@ -210,26 +225,21 @@ static mps_res_t amc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
     seg->large = true;
   } else {
     tdo_ap_attach(ap, seg, seg->gc.seg.base, seg->gc.seg.limit);
-    ap->next_size =
-        tdo_min(2 * ap->next_size, tdo_max(AMC_BUFFER_MOST, amc->extend_by));
+    ap->next_size = tdo_min(2 * ap->next_size, amc_buffer_most(amc, gen));
   }
-  if (!ap->hash_arrays || ap->gen > 0)
-    gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
   return MPS_RES_OK;
 }
 
 static void amc_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init,
                       char *limit) {
   amc_seg_t *seg = ap->seg;
-  tdo_gen_t *gen = seg->gc.gen;
-  double unused = (double)(limit - init);
 
-  (void)pool;
+  (void)pool, (void)limit;
   seg->gc.filled = init;
   seg->gc.ap = NULL;
   seg->scanned = init;
-  if (gen->fresh >= unused && (!ap->hash_arrays || ap->gen > 0))
-    gen->fresh -= unused;
+  if (!ap->hash_arrays || ap->gen > 0)
+    seg->gc.gen->fresh += (double)tdo_ap_count(ap, init);
   if (init == seg->gc.seg.base && !seg->gc.white)
     amc_free_seg(seg);
 }
@@ -409,6 +419,39 @@ static void amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
   amc_grey(amc, seg);
 }
 
+/* Room for .held; false if there is none. */
+static bool amc_make_held(amc_pool_t *amc, amc_seg_t *seg) {
+  void *p;
+
+  if (seg->held != NULL)
+    return true;
+  if (seg->kept ||
+      (seg->pin_table == NULL && amc_make_pins(amc, seg) != MPS_RES_OK) ||
+      tdo_pool_control_alloc(&p, &amc->pool, amc_pin_bytes(seg) / 2) !=
+          MPS_RES_OK)
+    return false;
+  seg->held = p;
+  memset(seg->held, 0, amc_pin_bytes(seg) / 2);
+  amc_nail(amc, seg);
+  return true;
+}
+
+/* The object at BASE stays in place, if it lives. */
+static void amc_hold(amc_pool_t *amc, amc_seg_t *seg, char *base) {
+  if (seg->in_place)
+    return; /* as everything in it */
+  if (amc_make_held(amc, seg))
+    tdo_bits_set(seg->held, amc_pin_index(amc, seg, base));
+  else
+    amc_pin(amc, seg, base);
+}
+
+static bool amc_is_held(const amc_pool_t *amc, const amc_seg_t *seg,
+                        const char *base) {
+  return seg->held != NULL &&
+         tdo_bits_get(seg->held, amc_pin_index(amc, seg, base));
+}
+
 /* Does the ambiguous reference ADDR, into the object at BASE, keep it? */
 static bool amc_pins(const amc_pool_t *amc, const char *base,
                      const char *addr) {
@@ -418,7 +461,7 @@ static bool amc_pins(const amc_pool_t *amc, const char *base,
                               tdo_round_down(ref, amc->pool.align);
 }
 
-/* An ambiguous reference: pin what it points into, if anything. */
+/* An ambiguous reference: pin, or hold, what it points into, if anything. */
 static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
                                amc_seg_t *seg, char *addr) {
   char *base;
@@ -429,8 +472,12 @@ static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
   if (seg->gc.nailed && !seg->in_place)
     amc_open(amc, seg);
   base = amc_find(amc, seg, addr);
-  if (amc_pins(amc, base, addr) &&
-      amc->pool.format->isfwd(base + amc->pool.format->header) == NULL)
+  if (!amc_pins(amc, base, addr) ||
+      amc->pool.format->isfwd(base + amc->pool.format->header) != NULL)
+    return MPS_RES_OK;
+  if (scan->hold)
+    amc_hold(amc, seg, base);
+  else
     amc_pin(amc, seg, base);
   return MPS_RES_OK;
 }
@@ -601,7 +648,9 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   } else if (scan->rank == TDO_RANK_WEAK) {
     *ref_io = NULL;
   } else {
-    char *copy = amc_copy(amc, seg, base, scan);
+    char *copy = amc_is_held(amc, seg, base)
+                     ? NULL
+                     : amc_copy(amc, seg, base, scan);
     if (copy != NULL) {
       *ref_io = copy + fmt->header;
     } else {

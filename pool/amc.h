@@ -23,6 +23,7 @@ typedef struct amc_seg {
   tdo_bits_t *pins, *unread;
   tdo_bits_t *pin_table; /* room for both, secured in advance, or null */
   size_t pin_count;  /* bits in each */
+  tdo_bits_t *held;  /* .held; null: none is */
   uint32_t *starts;  /* .starts */
   size_t card_count, starts_known;
 } amc_seg_t;

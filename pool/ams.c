@@ -68,7 +68,7 @@ static mps_res_t ams_ap_init(tdo_ap_t *ap, mps_arg_s args[]) {
 
 /* ---- ambiguous rank ---- */
 
-/* Pin, and keep, only what moves. */
+/* Only what moves: the rest has time until the block is scanned. */
 static mps_res_t ams_pin(tdo_scan_t *scan, mps_addr_t *ref_io) {
   tdo_gcseg_t *seg = tdo_gcseg_of(&scan->heap->space, *ref_io);
 
@@ -77,19 +77,21 @@ static mps_res_t ams_pin(tdo_scan_t *scan, mps_addr_t *ref_io) {
   return tdo_trace_fix(scan, ref_io);
 }
 
+/* Nothing that a block of ambiguous rank refers to may move, since the block
+   cannot follow. A block that may be dead keeps nothing: what it refers to is
+   held in place in case that something else does. */
 static mps_res_t ams_scan_roots(tdo_pool_t *pool, tdo_scan_t *scan) {
-  tdo_scan_t pins;
-
   if (scan->rank != TDO_RANK_AMBIG || !ams_of(tdo_nm_of(pool))->ranked)
     return MPS_RES_OK;
-  pins = *scan;
-  pins.fix = ams_pin;
   TDO_RING_FOR(node, &pool->segs) {
     tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
     tdo_gcseg_t *gc = (tdo_gcseg_t *)(void *)seg;
+    tdo_scan_t pins = *scan;
     mps_res_t res;
     if (gc->rank != TDO_RANK_AMBIG)
       continue;
+    pins.fix = ams_pin;
+    pins.hold = gc->white;
     tdo_gcseg_expose(gc, seg->base, seg->limit);
     res = tdo_nm_scan_range(pool, &pins, gc, seg->base, seg->limit);
     tdo_gcseg_cover(gc, seg->base, seg->limit);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "pool/extents.h"
 #include "code/check.h"
+#include "code/event.h"
 
 static size_t freelist_grain(const tdo_freelist_t *fl) {
   return (size_t)1 << tdo_pool_space(fl->pool)->grain_shift;
@@ -33,6 +34,8 @@ static void freelist_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
                           char *limit) {
   tdo_space_t *sp = tdo_pool_space(fl->pool);
 
+  TDO_EVENT(SEG, SEG_FREE, (tdo_word_t)fl->pool, (tdo_word_t)base,
+            (tdo_word_t)(limit - base));
   fl->pool->total -= (size_t)(limit - base);
   e->held -= (size_t)(limit - base);
   tdo_space_free(sp, tdo_space_grain(sp, base),

@@ -224,7 +224,6 @@ static void nm_attach(tdo_nm_pool_t *nm, tdo_ap_t *ap, tdo_nm_seg_t *seg,
   nm_set_free(seg, seg->free - bytes);
   seg->gc.ap = ap;
   seg->known = base;
-  nm->gen->fresh += (double)bytes;
   tdo_gcseg_dirty(&seg->gc, base, end);
   if (nm->taken != NULL)
     nm->taken(nm, seg, base, end, fresh);
@@ -337,8 +336,7 @@ void tdo_nm_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit) {
     if (nm->freed != NULL)
       nm->freed(nm, seg, init, limit);
   }
-  if (nm->gen->fresh >= (double)unused)
-    nm->gen->fresh -= (double)unused;
+  nm->gen->fresh += (double)tdo_ap_count(ap, init);
   if (!seg->gc.white && tdo_bits_all_clear(seg->used, 0, seg->units))
     tdo_nm_seg_free(seg);
   else

@@ -110,8 +110,9 @@ static void shield_check_range(const tdo_shield_t *sh, size_t first,
 static void shield_queue(tdo_shield_t *sh) {
   if (sh->settings.mode == TDO_SHIELD_NAIVE) {
     tdo_shield_settle_all(sh);
-  } else if (sh->harvested) {
-    /* Pages armed early would be disarmed by the collector's own writes. */
+  } else if (sh->stopped && tdo_shield_defers(sh)) {
+    /* Nobody is to be kept out before the session ends, and what is closed
+       early, the collector may have to open again (or write, if armed). */
   } else if (++sh->queued > sh->settings.queue_length) {
     ++sh->stats.flushes_full;
     tdo_shield_settle_all(sh);
@@ -464,6 +465,7 @@ static void shield_spread(tdo_shield_t *sh, size_t page) {
 void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
   shield_check_range(sh, page, page + 1);
   tdo_shield_request(sh, TDO_REQUEST_HIT, bars, page, page + 1);
+  sh->hit = true;
   sh->stats.hits_stale += bars == 0;
   sh->stats.hits_read += (bars & TDO_BAR_READ) != 0;
   if (sh->track != NULL) {
@@ -483,23 +485,27 @@ void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
   }
 }
 
+/* A flush that is not early: count it by what the session is for. */
+static void shield_settle(tdo_shield_t *sh) {
+  if (sh->differ_low < sh->differ_high) {
+    ++*(sh->hit        ? &sh->stats.flushes_quantum
+        : sh->stopped ? &sh->stats.flushes_stop
+                      : &sh->stats.flushes_leave);
+    tdo_shield_settle_all(sh);
+  }
+}
+
 void tdo_shield_flush(tdo_shield_t *sh) {
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
   tdo_shield_request(sh, TDO_REQUEST_FLUSH, 0, 0, 0);
-  if (sh->differ_low < sh->differ_high) {
-    ++sh->stats.flushes_stop;
-    tdo_shield_settle_all(sh);
-  }
+  shield_settle(sh);
 }
 
 void tdo_shield_leave(tdo_shield_t *sh) {
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
   tdo_shield_request(sh, TDO_REQUEST_LEAVE, 0, 0, 0);
-  if (sh->differ_low < sh->differ_high) {
-    ++sh->stats.flushes_leave;
-    tdo_shield_settle_all(sh);
-  }
-  sh->harvested = false;
+  shield_settle(sh);
+  sh->harvested = sh->hit = false;
   sh->ahead = 0;
   if (sh->stopped) {
     sh->stopped = false;

@@ -73,7 +73,9 @@ typedef unsigned tdo_bar_t; /* a set of: */
 
 typedef struct tdo_shield_settings {
   tdo_shield_mode_t mode;
-  size_t queue_length;  /* ranges queued before an early flush; >= 1 */
+  size_t queue_length;  /* ranges queued before an early flush; >= 1. In the
+                           modes that defer, while the threads are stopped,
+                           there is none */
   unsigned defer_fresh; /* scans without a write before a page that never
                            had a bar earns one (deferred mode); a number
                            above 255 is never reached */
@@ -93,7 +95,11 @@ const char *tdo_shield_mode_name(tdo_shield_mode_t mode);
 
 typedef struct tdo_shield_stats {
   size_t raises, lowers, exposes, covers; /* requests that named pages */
-  size_t flushes_leave, flushes_full, flushes_stop; /* and why */
+  size_t flushes_full;    /* flushes: early, because the queue was full; */
+  size_t flushes_quantum; /* at the end of a session that a barrier hit began,
+                             and its quantum with it; */
+  size_t flushes_stop;    /* of another in which the threads were stopped; */
+  size_t flushes_leave;   /* of any other */
   size_t calls; /* protection calls issued */
   size_t calls_refused;
   size_t pages;         /* pages in those calls */
@@ -152,6 +158,7 @@ struct tdo_shield {
   size_t economize_at; /* number of mappings that make bars be given up */
   tdo_shield_record_t *record; /* null: requests are not recorded */
   bool stopped;                /* `stop` called in this session */
+  bool hit;                    /* a barrier was hit in this session */
   /* Dirty mode. */
   tdo_track_t *track;   /* null: none is attached, and write bars are made by
                            protection */

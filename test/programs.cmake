@@ -9,8 +9,22 @@ endfunction()
 
 # One build is enough for what does not depend on how it was built.
 set(testudo_one_build FALSE)
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND TESTUDO_VARIETY STREQUAL "hot")
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND TESTUDO_VARIETY STREQUAL "hot"
+    AND NOT CMAKE_CROSSCOMPILING)
   set(testudo_one_build TRUE)
+endif()
+
+# What the drivers in Python call: the interpreter, under the emulator if
+# there is one.
+set(testudo_scheme_command $<TARGET_FILE:testudo_scheme>)
+if(TARGET testudo_scheme AND CMAKE_CROSSCOMPILING_EMULATOR)
+  set(testudo_scheme_command "${PROJECT_BINARY_DIR}/scheme-emulated")
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR "' '" testudo_emulator)
+  file(GENERATE OUTPUT "${testudo_scheme_command}"
+    CONTENT "#!/bin/sh
+exec '${testudo_emulator}' '$<TARGET_FILE:testudo_scheme>' \"$@\"
+"
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endif()
 
 # testudo_scheme_test(NAME ARGUMENTS...): the Scheme programs print what they
@@ -18,7 +32,7 @@ endif()
 function(testudo_scheme_test name)
   testudo_add_test(${name} "${Python3_EXECUTABLE}"
     "${CMAKE_CURRENT_SOURCE_DIR}/scheme/run.py"
-    $<TARGET_FILE:testudo_scheme> ${ARGN})
+    ${testudo_scheme_command} ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 600)
 endfunction()
 
@@ -32,11 +46,12 @@ if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
     testudo_scheme_test(scheme_modes TESTUDO_SHIELD=naive
       TESTUDO_SHIELD=ranged TESTUDO_SHIELD=deferred)
   endif()
-  testudo_python_test(test_prompt $<TARGET_FILE:testudo_scheme>)
+  testudo_python_test(test_prompt ${testudo_scheme_command})
 endif()
 
-# The rest says nothing under a sanitizer, or counts what that adds to.
-if(TESTUDO_SANITIZE OR TESTUDO_COVERAGE)
+# The rest says nothing under a sanitizer, or counts what that adds to; and
+# the tools of this machine do not read another's programs.
+if(TESTUDO_SANITIZE OR TESTUDO_COVERAGE OR CMAKE_CROSSCOMPILING)
   return()
 endif()
 

@@ -115,6 +115,39 @@ START_TEST(ambiguous_references) {
 END_TEST
 
 /* Blocks of ambiguous rank: any words; nothing in them is changed. */
+/* Objects that refer to each other, one of them ambiguously: they die, and
+   while they live the ambiguous reference is followed by a pin. */
+START_TEST(ambiguous_cycle) {
+  enum { CYCLES = 200, KEPT = 50 };
+  mps_ap_t ambig;
+  node_t *objects[CYCLES];
+
+  open_pools(_i);
+  ambig = make_ap(pool, mps_rank_ambig());
+  for (size_t i = 0; i < CYCLES; ++i) {
+    node_t *p = make(ambig, NODE, 2);
+    objects[i] = p->word[1] = make(moving_ap, NODE, i == 0 ? 20000 : 1 + i % 9);
+    objects[i]->word[0] = p;
+    table[i % KEPT] = i % 4 == 0 ? p : i % 4 == 1 ? objects[i] : NULL;
+  }
+  for (int round = 0; round < 3; ++round) {
+    collect();
+    for (size_t i = CYCLES - KEPT; i < CYCLES; ++i)
+      if (table[i % KEPT] != NULL) {
+        node_t *p = objects[i]->word[0]; /* it did not move */
+        ck_assert_ptr_eq(p->word[1], objects[i]);
+        ck_assert_ptr_eq(table[i % KEPT], i % 4 == 0 ? p : objects[i]);
+      }
+  }
+  memset(table, 0, sizeof table);
+  collect();
+  ck_assert_uint_eq(live_bytes() - unused(ambig), 0);
+  ck_assert_uint_eq(in_use(moving), unused(moving_ap));
+  mps_ap_destroy(ambig);
+  close_pools();
+}
+END_TEST
+
 START_TEST(ambiguous_rank) {
   mps_ap_t ambig, bad;
   mps_pool_t none;
@@ -606,7 +639,7 @@ END_TEST
 int main(void) {
   static const TTest *const *const tests[] = {
       &live_and_dead,  &long_lists,  &ambiguous_references,
-      &ambiguous_rank, &positional,  &commit_fails,
+      &ambiguous_rank, &ambiguous_cycle, &positional,  &commit_fails,
       &accounting,     &generations, &mutator,
       &finalization,   &dangling,    &held_buffers,
       &queries,        &transforms,  &destroyed_in_time};

@@ -302,6 +302,27 @@ START_TEST(test_capacity) {
 }
 END_TEST
 
+/* Buffers of many points on a small generation do not make it due. */
+START_TEST(test_many_points) {
+  enum { POINTS = 16, BYTES = 20 << 20 };
+  mps_ap_t points[POINTS];
+  size_t bytes = 0, i = 0;
+  if (getenv("TESTUDO_STRESS") != NULL)
+    return;
+  heap_start(mps_class_amc());
+  for (i = 0; i < POINTS; ++i)
+    points[i] = point(pool);
+  for (; bytes < BYTES; bytes += obj_bytes(4))
+    (void)obj_on(points[i++ % POINTS], OBJ_NODE, 4);
+  /* The generation holds 64 KiB. */
+  ck_assert_uint_le(mps_collections(arena), 4 * (BYTES >> 16));
+  ck_assert_uint_gt(mps_collections(arena), 0);
+  for (i = 0; i < POINTS; ++i)
+    mps_ap_destroy(points[i]);
+  heap_stop();
+}
+END_TEST
+
 /* Pools that share one, with objects that refer to each other. */
 START_TEST(test_shared_chain) {
   mps_pool_t p;
@@ -459,6 +480,7 @@ int main(void) {
                                 test_patterns,
                                 test_ramp_policy,
                                 test_capacity,
+                                test_many_points,
                                 test_shared_chain,
                                 test_formats,
                                 test_accounts};

@@ -143,6 +143,34 @@ START_TEST(test_spare_commit_limit_key) {
 }
 END_TEST
 
+/* Without a commit limit it is a number of bytes. */
+START_TEST(test_spare_commit_limit_bytes) {
+  mps_pool_t m;
+  mps_addr_t p;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE_COMMIT_LIMIT, MIB);
+    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+    ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END);
+  }
+  MPS_ARGS_END(args);
+  asserted_start();
+  m = manual(arena);
+  ck_assert_int_eq(mps_alloc(&p, m, 10 * MIB), MPS_RES_OK);
+  ck_assert_uint_eq(mps_arena_spare_commit_limit(arena), MIB);
+  mps_pool_destroy(m);
+  ck_assert_uint_le(mps_arena_spare_committed(arena), MIB);
+  ck_assert_uint_gt(mps_arena_spare_committed(arena), 0);
+  mps_arena_spare_set(arena, 1.0);
+  m = manual(arena);
+  ck_assert_int_eq(mps_alloc(&p, m, 10 * MIB), MPS_RES_OK);
+  mps_pool_destroy(m);
+  ck_assert_uint_ge(mps_arena_spare_committed(arena), 10 * MIB);
+  check_invariants(arena);
+  stop();
+}
+END_TEST
+
 START_TEST(test_many_arenas) {
   enum { MANY = 12 };
   mps_arena_t a[MANY];
@@ -370,6 +398,31 @@ START_TEST(test_step) {
 }
 END_TEST
 
+/* A client that allocates by mps_alloc only sees collections through, too. */
+START_TEST(test_manual_advances) {
+  mps_pool_t m;
+  size_t n = 0;
+  heap_start(mps_class_amc());
+  m = manual(arena);
+  mps_arena_clamp(arena);
+  for (size_t i = 0; i < 100000; ++i) {
+    mps_addr_t obj = node(2);
+    *obj_ref(obj, 0) = table[0];
+    table[0] = obj;
+  }
+  mps_message_type_enable(arena, mps_message_type_gc());
+  mps_arena_pause_time_set(arena, 0.0);
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  for (; n < 100000 && !mps_message_poll(arena); ++n) {
+    mps_addr_t p = alloc(m, 4096);
+    mps_free(m, p, 4096);
+  }
+  ck_assert_uint_lt(n, 100000);
+  mps_pool_destroy(m);
+  heap_stop();
+}
+END_TEST
+
 /* A step leaves a clamped or parked arena clamped. */
 START_TEST(test_step_clamps) {
   heap_start(mps_class_amc());
@@ -522,8 +575,9 @@ END_TEST
 
 SUITE_MAIN("arena", 60, test_defaults, test_sizes, test_varargs,
            test_impossible, test_grain, test_spare_commit_limit_key,
-           test_many_arenas, test_thousands, test_commit_limit,
-           test_limit_uses_spare, test_spare, test_little_limits,
-           test_pause_time, test_states, test_collect_nothing, test_step,
-           test_step_clamps, test_addresses, test_extensions, test_growth,
-           test_topless, test_destroy_in_use)
+           test_spare_commit_limit_bytes, test_many_arenas, test_thousands,
+           test_commit_limit, test_limit_uses_spare, test_spare,
+           test_little_limits, test_pause_time, test_states,
+           test_collect_nothing, test_step, test_manual_advances,
+           test_step_clamps, test_addresses,
+           test_extensions, test_growth, test_topless, test_destroy_in_use)

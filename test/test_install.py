@@ -7,6 +7,7 @@ SPDX-License-Identifier: BSD-2-Clause
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,12 @@ class Install(unittest.TestCase):
         program = self.compile("by_lmps", f"-I{self.prefix}/include",
                                f"-L{self.library}", "-lmps")
         self.assertIn("libtestudo.so.0", self.needed(program))
+
+    def test_archive_needs_libc_only(self):
+        program = self.compile("by_archive", f"-I{self.prefix}/include",
+                               f"{self.library}/libmps.a")
+        self.assertEqual(re.findall(r"NEEDED.*\[(.*)\]",
+                                    self.needed(program)), ["libc.so.6"])
 
     def test_cmake_package(self):
         build = self.room / "build"

@@ -158,11 +158,38 @@ START_TEST(queues) {
     ck_story("");
     tdo_shield_leave(&shield);
     ck_story("write[1,14) "); /* passing over what is open */
-    ck_assert_uint_eq(shield.stats.flushes_stop, 1);
-    ck_assert_uint_eq(shield.stats.flushes_leave, 1);
+    ck_assert_uint_eq(shield.stats.flushes_stop, 0);
+    ck_assert_uint_eq(shield.stats.flushes_leave, 2);
     ck_assert_uint_eq(shield.stats.flushes_full, 0);
     end();
   }
+}
+END_TEST
+
+/* A flush is counted by what its session was for. */
+START_TEST(counts_flushes) {
+  begin(TDO_SHIELD_DEFERRED, 20, 20);
+  tdo_shield_raise(&shield, 1, 3, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(shield.stats.flushes_leave, 1);
+  tdo_shield_note_stopped(&shield);
+  tdo_shield_lower(&shield, 1, 2, TDO_BAR_READ);
+  tdo_shield_flush(&shield);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(shield.stats.flushes_stop, 1);
+  tdo_shield_hit(&shield, 2, TDO_BAR_READ);
+  tdo_shield_expose(&shield, 2, 3); /* and stops the threads */
+  tdo_shield_lower(&shield, 2, 3, TDO_BAR_READ);
+  tdo_shield_cover(&shield, 2, 3);
+  tdo_shield_raise(&shield, 5, 6, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  tdo_shield_raise(&shield, 7, 8, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(shield.stats.flushes_quantum, 1);
+  ck_assert_uint_eq(shield.stats.flushes_stop, 1);
+  ck_assert_uint_eq(shield.stats.flushes_leave, 2);
+  ck_assert_uint_eq(shield.stats.flushes_full, 0);
+  end();
 }
 END_TEST
 
@@ -306,6 +333,25 @@ START_TEST(full_queue) {
     ck_assert_uint_eq(shield.stats.flushes_full, 1);
     tdo_shield_raise(&shield, 7, 8, TDO_BAR_WRITE);
     ck_story("");
+    end();
+  }
+}
+END_TEST
+
+/* While the threads are stopped nobody is to be kept out: the modes that
+   defer wait for the end of the session. */
+START_TEST(full_queue_stopped) {
+  settings.queue_length = 1;
+  for (size_t i = 0; i < 2; ++i) {
+    begin(queueing[i], 30, 30);
+    tdo_shield_note_stopped(&shield);
+    for (size_t page = 1; page < 20; page += 2) {
+      tdo_shield_raise(&shield, page, page + 1, TDO_BAR_READ);
+    }
+    ck_assert_uint_eq(shield.stats.flushes_full,
+                      queueing[i] == TDO_SHIELD_RANGED ? 5 : 0);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(shield.stats.calls, 10);
     end();
   }
 }
@@ -553,6 +599,7 @@ int main(void) {
   tcase_add_test(tests, empty_ranges);
   tcase_add_test(tests, naive);
   tcase_add_test(tests, queues);
+  tcase_add_test(tests, counts_flushes);
   tcase_add_test(tests, passes);
   tcase_add_test(tests, undone);
   tcase_add_test(tests, unbarred);
@@ -560,6 +607,7 @@ int main(void) {
   tcase_add_test(tests, exposes_queued);
   tcase_add_test(tests, stopped_already);
   tcase_add_test(tests, full_queue);
+  tcase_add_test(tests, full_queue_stopped);
   tcase_add_test(tests, bridges);
   tcase_add_test(tests, bridges_not);
   tcase_add_test(tests, opens_ahead);

@@ -8,6 +8,7 @@ SPDX-License-Identifier: BSD-2-Clause
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -108,6 +109,51 @@ class Command(unittest.TestCase):
                               self.client)
         self.assertRegex(out, r"(?m)^client +ranged +naive$")
         self.assertRegex(out, r"(?m)^getppid +30 +3,000 +100x$")
+
+    def test_events(self):
+        """A stream that another byte order could have, cut off at its end."""
+        def record(code, time, arguments, text=b""):
+            size = len(text)
+            head = code | len(arguments) << 16 | size << 32
+            return struct.pack(f">{2 + len(arguments)}Q", head, time,
+                               *arguments) + text + bytes(-size % 8)
+        path = pathlib.Path(self.room.name) / "log"
+        path.write_bytes(
+            b"TDOEVT1\n" + struct.pack(">Q", 0x0102030405060708)
+            + record(1, 1000, [1, 6], b"DEFINE code kind : name")
+            + record(1, 1000, [3, 6], b"INTERN label : string")
+            + record(1, 1000, [4, 6], b"LABEL address label")
+            + record(1, 1000, [14, 0], b"COLLECT_BEGIN arena full : why")
+            + record(1, 1000, [15, 0], b"COLLECT_END arena survived time")
+            + record(3, 2000, [7], b"my arena")
+            + record(4, 3000, [0xA0, 7])
+            + record(14, 4000, [0xA0, 1], b"It was due.")
+            + record(15, 2001000, [0xA0, 64, 1500000])
+            + record(99, 3001000, [5])
+            + record(15, 4001000, [0xA0, 64, 1])[:-1])
+        out, _ = self.invoke("events", str(path))
+        self.assertEqual(out.splitlines(), [
+            '0.000001 INTERN label=7 string="my arena"',
+            "0.000002 LABEL address=0xa0(my arena) label=7",
+            '0.000003 COLLECT_BEGIN arena=0xa0(my arena) full=1 '
+            'why="It was due."',
+            "0.002000 COLLECT_END arena=0xa0(my arena) survived=64 "
+            "time=1500000",
+            "0.003000 EVENT_99 0=5"])
+        out, _ = self.invoke("events", "--json", str(path))
+        result = json.loads(out)
+        self.assertEqual(result["events"]["COLLECT_BEGIN"], 1)
+        self.assertEqual(result["collections"], {"It was due.": 1})
+        self.assertEqual(result["survived_bytes"], 64)
+        self.assertEqual(result["milliseconds"]["COLLECT_END"],
+                         {"count": 1, "total": 1.5, "longest": 1.5})
+        out, _ = self.invoke("events", "--summary", str(path))
+        self.assertRegex(out, r"(?m)^ *1 collections: It was due\.$")
+        path.write_bytes(b"something else")
+        _, err = self.invoke("events", str(path), status=2)
+        self.assertIn("not a file of events", err)
+        _, err = self.invoke("events", "/nonexistent", status=1)
+        self.assertIn("No such file", err)
 
     def test_failures(self):
         _, err = self.invoke("run", "--", "/nonexistent", status=127)

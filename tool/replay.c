@@ -4,130 +4,26 @@
    standard input; for each prints one line of JSON. Exit status 2 if the
    recording is damaged, with the offset. SPDX-License-Identifier: BSD-2-Clause
 
-   A page that this shield declines to bar, and the recorded one did not, would
-   have been scanned and offered again at each collection; here it is offered
-   at each collection's start. Where the recorded shield declined it, the
-   recording has those offers. A write that was recorded hits if its page is
-   barred here. */
-#include <errno.h>
+   A recording tells what was asked of the shield. How the collector and the
+   program would have behaved with other settings is deduced:
+
+   - A write that was recorded (a hit, or found by a harvest) hits if its page
+     is barred here.
+   - A page that this shield declines to bar, or gives up, and the recorded one
+     did not, would have been scanned and offered again in each collection.
+     Here it is offered again when a collection begins, unless the recording
+     has the collector scan it in that session anyway (an offer, a lowering),
+     or condemn it (it is retired before the next collection). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "code/track_double.h"
 #include "code/vm_double.h"
 #include "shield/internal.h"
+#include "tool/bound.h"
+#include "tool/recording.h"
 
-static unsigned char *data; /* the recording */
-static size_t data_size;
-static size_t page_size, pages, recorded_mode;
-
-typedef struct step {
-  tdo_request_t request;
-  unsigned argument;
-  size_t first, limit;
-} step_t;
-
-static void damaged(size_t offset, const char *why) {
-  (void)fprintf(stderr, "testudo-replay: damaged at byte %zu: %s\n", offset,
-                why);
-  exit(2);
-}
-
-static const bool about_pages[TDO_REQUESTS_COUNT] = {
-#define ABOUT(name, is) is,
-    TDO_REQUESTS(ABOUT)
-#undef ABOUT
-};
-
-static uint64_t number(size_t *at) {
-  uint64_t value = 0;
-  for (unsigned shift = 0; shift < 63; shift += 7) {
-    if (*at >= data_size) {
-      damaged(*at, "it ends within a record");
-    }
-    unsigned char byte = data[(*at)++];
-    value |= (uint64_t)(byte & 127) << shift;
-    if (byte < 128) {
-      return value;
-    }
-  }
-  damaged(*at, "a number is too large");
-  return 0;
-}
-
-/* The step at *AT; false at the end. *LAST is the end of the range before. */
-static bool next_step(step_t *step, size_t *at, size_t *last) {
-  size_t start = *at;
-  if (start >= data_size || (data[start] & 31) == TDO_REQUEST_END) {
-    return false;
-  }
-  step->request = (tdo_request_t)(data[start] & 31);
-  step->argument = data[start] >> 5;
-  ++*at;
-  if (step->request >= TDO_REQUESTS_COUNT) {
-    damaged(start, "there is no such request");
-  }
-  if (about_pages[step->request]) {
-    uint64_t move = number(at), length = number(at);
-    step->first = move % 2 == 0 ? *last + move / 2 : *last - (move + 1) / 2;
-    step->limit = step->first + length;
-    if (step->first > pages || length > pages - step->first) {
-      damaged(start, "its pages lie outside of the window");
-    }
-    *last = step->limit;
-  }
-  return true;
-}
-
-static uint64_t word(size_t offset) {
-  uint64_t value = 0;
-  for (int i = 7; i >= 0; --i) {
-    value = value << 8 | data[offset + (size_t)i];
-  }
-  return value;
-}
-
-static void load(const char *path) {
-  FILE *file = fopen(path, "rb");
-  size_t room = (size_t)1 << 20, got;
-  data = malloc(room);
-  while (file != NULL && data != NULL &&
-         (got = fread(data + data_size, 1, room - data_size, file)) > 0) {
-    data_size += got;
-    if (data_size == room) {
-      room *= 2;
-      data = realloc(data, room);
-    }
-  }
-  if (file == NULL || data == NULL) {
-    (void)fprintf(stderr, "testudo-replay: %s: %s\n", path, strerror(errno));
-    exit(2);
-  }
-  (void)fclose(file);
-  if (data_size < TDO_RECORD_HEADER ||
-      memcmp(data, TDO_RECORD_MAGIC, 8) != 0) {
-    damaged(0, "this is no recording");
-  }
-  page_size = word(8);
-  pages = word(16);
-  recorded_mode = word(24);
-  if (!tdo_is_pow2(page_size) || page_size < 512 || pages == 0 ||
-      pages > (size_t)1 << 40 || recorded_mode >= TDO_SHIELD_MODES) {
-    damaged(8, "the header makes no sense");
-  }
-}
-
-/* The window need only have the pages that occur; checks the whole file. */
-static void trim(void) {
-  size_t at = TDO_RECORD_HEADER, last = 0, most = 1;
-  step_t step = {0};
-  while (next_step(&step, &at, &last)) {
-    if (about_pages[step.request]) {
-      most = tdo_max(most, step.limit);
-    }
-  }
-  pages = tdo_round_up(most, TDO_SHIELD_REGION);
-}
+static recording_t recording;
 
 /* ---- one replay ---- */
 
@@ -136,42 +32,32 @@ static tdo_track_double_t track;
 static tdo_shield_t shield;
 static tdo_bits_t *declined; /* adopted pages without the bar that they had */
 static char *base;
+static tdo_bits_t *settled;  /* pages that the recording has scanned or
+                                condemned in the collection that begins */
 static size_t kernel_faults;
 static bool tracks;
-/* The lower bound: whatever it knows, a shield needs a call to open what is
-   closed, and one to close, in each session that does. */
-static bool opened, closed;
-static size_t bound;
-static mps_res_t (*protect)(tdo_vm_t *, void *, size_t, tdo_access_t);
-
-static mps_res_t replay_protect(tdo_vm_t *vm, void *addr, size_t size,
-                                tdo_access_t access) {
-  size_t first = (size_t)((char *)addr - base) / page_size;
-  if (access == TDO_ACCESS_NONE) {
-    closed = true;
-  } else {
-    opened |= memchr(memory.access + first, TDO_ACCESS_NONE,
-                     size / page_size) != NULL;
-  }
-  return protect(vm, addr, size, access);
-}
+static bool guesses; /* what is declined is to be deduced */
+static bound_t *bound;
 
 static void replay_lost(void *closure, size_t first, size_t limit,
                         tdo_bar_t bars) {
   (void)closure;
-  if ((bars & TDO_BAR_WRITE) && recorded_mode != TDO_SHIELD_DEFERRED) {
-    tdo_bits_set_range(declined, first, limit);
+  if ((bars & TDO_BAR_WRITE) != 0) {
+    bound_useless(bound, first, limit);
+    if (guesses) {
+      tdo_bits_set_range(declined, first, limit);
+    }
   }
 }
 
 static void replay_written(void *closure, size_t first, size_t limit) {
-  (void)closure, (void)first, (void)limit; /* the recording told */
+  (void)closure; /* the recording told */
+  bound_written(bound, first, limit);
 }
 
 static void session_end(void) {
   tdo_shield_leave(&shield);
-  bound += (size_t)opened + (size_t)closed;
-  opened = closed = false;
+  bound_session(bound);
 }
 
 static void replay_write(size_t page) {
@@ -180,10 +66,11 @@ static void replay_write(size_t page) {
   }
   tdo_bar_t bars = tdo_shield_bars(&shield, page);
   if (tracks && shield.actual[page] == TDO_ACCESS_ARMED) {
-    tdo_track_double_write(&track, base + page * page_size);
+    tdo_track_double_write(&track, base + page * recording.page_size);
     ++kernel_faults;
   } else if ((bars & TDO_BAR_WRITE) != 0 &&
              shield.actual[page] == TDO_ACCESS_READ) {
+    bound_useless(bound, page, page + 1);
     tdo_shield_hit(&shield, page, bars);
     tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
     session_end();
@@ -198,6 +85,7 @@ static void replay_hit(const step_t *step) {
   } else if (tracks) {
     replay_write(step->first);
   } else if ((tdo_shield_bars(&shield, step->first) & TDO_BAR_WRITE) != 0) {
+    bound_useless(bound, step->first, step->limit);
     tdo_shield_hit(&shield, step->first, step->argument);
   }
 }
@@ -216,20 +104,48 @@ static void replay_offer(size_t first, size_t limit, bool again) {
   }
 }
 
+/* Note what the recording does with pages in the collection that begins at
+   PLACE. */
+static void look_ahead(place_t place) {
+  bool session = true;
+  step_t step;
+  memset(settled, 0, tdo_bits_words(recording.pages) * sizeof *settled);
+  while (recording_next(&recording, &step, &place) &&
+         step.request != TDO_REQUEST_OFFERS) {
+    bool scanned = step.request == TDO_REQUEST_OFFER ||
+                   (step.request == TDO_REQUEST_LOWER &&
+                    (step.argument & TDO_BAR_WRITE) != 0);
+    if ((scanned && session) || step.request == TDO_REQUEST_RETIRE) {
+      tdo_bits_set_range(settled, step.first, step.limit);
+    }
+    session &= step.request != TDO_REQUEST_LEAVE;
+  }
+}
+
 /* A collection begins: what is not barred is looked at again. */
-static void replay_offers(void) {
-  size_t page = 0;
+static void replay_offers(place_t place) {
+  size_t page = 0, pages = recording.pages;
   tdo_shield_begin_offers(&shield);
+  if (!guesses || tdo_bits_next_set(declined, 0, pages) == pages) {
+    return;
+  }
+  look_ahead(place);
   while ((page = tdo_bits_next_set(declined, page, pages)) < pages) {
     size_t end = tdo_bits_next_clear(declined, page, pages);
+    if (tdo_bits_get(settled, page)) {
+      page = tdo_bits_next_clear(settled, page, end);
+      continue;
+    }
+    end = tdo_bits_next_set(settled, page, end);
+    bound_touch(bound, page, end);
     replay_offer(page, end, true);
     page = end;
   }
 }
 
 static void replay_memory(const step_t *step, bool commit) {
-  void *p = base + step->first * page_size;
-  size_t size = (step->limit - step->first) * page_size;
+  void *p = base + step->first * recording.page_size;
+  size_t size = (step->limit - step->first) * recording.page_size;
   if (commit) {
     (void)memory.vm.commit(&memory.vm, p, size);
     tdo_shield_committed(&shield, step->first, step->limit);
@@ -242,8 +158,13 @@ static void replay_memory(const step_t *step, bool commit) {
   }
 }
 
-static void replay_step(const step_t *step) {
+static void replay_step(const step_t *step, place_t next) {
   size_t first = step->first, limit = step->limit;
+  if (step->request == TDO_REQUEST_EXPOSE) {
+    bound_expose(bound, first, limit);
+  } else if (first < limit && step->request != TDO_REQUEST_WRITTEN) {
+    bound_touch(bound, first, limit);
+  }
   switch (step->request) {
   case TDO_REQUEST_COMMITTED:
   case TDO_REQUEST_DECOMMITTED:
@@ -270,7 +191,7 @@ static void replay_step(const step_t *step) {
     tdo_shield_cover(&shield, first, limit);
     break;
   case TDO_REQUEST_OFFER:
-    replay_offer(first, limit, step->argument != 0);
+    replay_offer(first, limit, guesses && step->argument != 0);
     break;
   case TDO_REQUEST_HIT:
     replay_hit(step);
@@ -286,6 +207,7 @@ static void replay_step(const step_t *step) {
     break;
   case TDO_REQUEST_STOPPED:
     tdo_shield_note_stopped(&shield);
+    bound_collection(bound);
     break;
   case TDO_REQUEST_HARVEST:
     tdo_shield_harvest(&shield, replay_written, NULL);
@@ -299,7 +221,7 @@ static void replay_step(const step_t *step) {
     tdo_shield_trust(&shield, first, limit);
     break;
   case TDO_REQUEST_OFFERS:
-    replay_offers();
+    replay_offers(next);
     break;
   default:
     break;
@@ -314,6 +236,7 @@ static void require(mps_res_t res) {
 }
 
 static void replay_start(const tdo_shield_settings_t *settings) {
+  size_t pages = recording.pages, page_size = recording.page_size;
   tdo_vm_double_options_t options = {.pages = pages, .page_size = page_size};
   tdo_shield_hooks_t hooks = {NULL, NULL, NULL, replay_lost};
   void *window;
@@ -321,10 +244,9 @@ static void replay_start(const tdo_shield_settings_t *settings) {
   require(
       memory.vm.reserve(&window, &memory.vm, pages * page_size, page_size));
   base = window;
-  protect = memory.vm.protect;
-  memory.vm.protect = replay_protect;
   declined = calloc(tdo_bits_words(pages), sizeof *declined);
-  require(declined == NULL ? MPS_RES_MEMORY : MPS_RES_OK);
+  settled = calloc(tdo_bits_words(pages), sizeof *settled);
+  require(declined == NULL || settled == NULL ? MPS_RES_MEMORY : MPS_RES_OK);
   require(tdo_shield_init(&shield, &memory.vm, base, pages * page_size,
                           settings, &hooks));
   tracks = settings->mode == TDO_SHIELD_DIRTY;
@@ -332,8 +254,10 @@ static void replay_start(const tdo_shield_settings_t *settings) {
     require(tdo_track_double_init(&track, base, pages, page_size));
     require(tdo_shield_attach(&shield, &track.track));
   }
-  kernel_faults = bound = 0;
-  opened = closed = false;
+  guesses = recording.mode != TDO_SHIELD_DEFERRED;
+  kernel_faults = 0;
+  bound = bound_new(&shield);
+  require(bound == NULL ? MPS_RES_MEMORY : MPS_RES_OK);
 }
 
 static void replay_print(const tdo_shield_settings_t *settings) {
@@ -342,7 +266,7 @@ static void replay_print(const tdo_shield_settings_t *settings) {
          "\"calls\": %zu, \"pages\": %zu, \"changed\": %zu, "
          "\"hits\": %zu, \"read_hits\": %zu, \"spread\": %zu, "
          "\"declined\": %zu, \"mappings\": %zu, "
-         "\"track_calls\": %zu, \"track_pages\": %zu, "
+         "\"track_calls\": %zu, \"arms\": %zu, \"harvests\": %zu, \"track_pages\": %zu, "
          "\"harvest_pages\": %zu, \"kernel_faults\": %zu, "
          "\"bound\": %zu}\n",
          tdo_shield_mode_name(settings->mode), settings->queue_length,
@@ -350,16 +274,17 @@ static void replay_print(const tdo_shield_settings_t *settings) {
          s->pages_changed, s->hits_write, s->hits_read, s->hits_spread,
          s->bars_declined, s->mappings_most,
          tracks ? (size_t)atomic_load(&track.track.counters.calls) : 0,
-         s->arm_pages, s->harvest_pages, kernel_faults, bound);
+         s->arms, s->harvests, s->arm_pages, s->harvest_pages, kernel_faults,
+         bound_finish(bound));
   (void)fflush(stdout);
 }
 
 static void replay(const tdo_shield_settings_t *settings) {
-  size_t at = TDO_RECORD_HEADER, last = 0;
-  step_t step = {0};
+  place_t place = {TDO_RECORD_HEADER, 0};
+  step_t step;
   replay_start(settings);
-  while (next_step(&step, &at, &last)) {
-    replay_step(&step);
+  while (recording_next(&recording, &step, &place)) {
+    replay_step(&step, place);
   }
   replay_print(settings);
   tdo_shield_finish(&shield);
@@ -367,6 +292,7 @@ static void replay(const tdo_shield_settings_t *settings) {
     tdo_track_double_finish(&track);
   }
   free(declined);
+  free(settled);
   tdo_vm_double_finish(&memory);
 }
 
@@ -377,8 +303,7 @@ int main(int argc, char **argv) {
     (void)fprintf(stderr, "usage: testudo-replay RECORDING < SETTINGS\n");
     return 2;
   }
-  load(argv[1]);
-  trim();
+  recording_load(&recording, argv[1]);
   tdo_shield_settings_init(&settings);
   while (scanf("%31s %zu %u %u", mode, &settings.queue_length,
                &settings.defer_fresh, &settings.defer_hit) == 4) {
@@ -388,6 +313,6 @@ int main(int argc, char **argv) {
     }
     replay(&settings);
   }
-  free(data);
+  free(recording.data);
   return 0;
 }

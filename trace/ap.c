@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "code/check.h"
+#include "code/event.h"
 #include "trace/heap.h"
 
 bool tdo_ap_check(const tdo_ap_t *ap) {
@@ -36,6 +37,7 @@ mps_res_t tdo_ap_create(tdo_ap_t **ap_o, tdo_pool_t *pool, mps_arg_s args[]) {
   }
   tdo_ring_append(&pool->aps, &ap->pool_ring);
   ap->sig = TDO_AP_SIG;
+  TDO_EVENT(POOL, AP_CREATE, (tdo_word_t)pool, (tdo_word_t)&ap->pub);
   *ap_o = ap;
   return MPS_RES_OK;
 }
@@ -43,7 +45,7 @@ mps_res_t tdo_ap_create(tdo_ap_t **ap_o, tdo_pool_t *pool, mps_arg_s args[]) {
 void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit) {
   TDO_CHECK(ap->seg == NULL && base < limit);
   ap->seg = seg;
-  ap->base = base;
+  ap->base = ap->counted = base;
   ap->limit = limit;
   ap->trapped = false;
   ap->pub.init = ap->pub.alloc = base;
@@ -55,7 +57,7 @@ void tdo_ap_resume(tdo_ap_t *ap) {
     return;
   ap->trapped = false;
   if (ap->seg == NULL)
-    ap->frozen = ap->limit = NULL;
+    ap->base = ap->frozen = ap->limit = NULL;
   ap->pub.init = ap->pub.alloc = ap->frozen;
   ap->pub.limit = ap->limit;
 }
@@ -98,6 +100,7 @@ void tdo_ap_destroy(tdo_ap_t *ap) {
   tdo_ap_detach(ap);
   tdo_ring_remove(&ap->pool_ring);
   ap->sig = TDO_SIG_DEAD;
+  TDO_EVENT(POOL, AP_DESTROY, (tdo_word_t)&ap->pub);
   tdo_control_free(&heap->control, ap, sizeof *ap);
 }
 
@@ -111,6 +114,8 @@ mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
     res = ap->pool->klass->fill(ap->pool, ap, size);
     if (res != MPS_RES_OK)
       return res;
+    TDO_EVENT(OBJECT, FILL, (tdo_word_t)&ap->pub, (tdo_word_t)ap->base,
+              (tdo_word_t)(ap->limit - ap->base));
   }
   *p_o = ap->pub.init;
   ap->pub.alloc = (char *)ap->pub.alloc + size;

@@ -25,6 +25,7 @@ struct tdo_ap {
   tdo_ring_t pool_ring;
   void *seg;       /* segment of the buffer (pool class's), null: none */
   char *base;      /* of the buffer */
+  char *counted;   /* end of what its generation knows to be new */
   char *limit;     /* true limit of the buffer */
   bool trapped;    /* by a flip: the client's fields are stale */
   char *frozen;    /* while trapped: end of what was committed then */
@@ -59,6 +60,21 @@ bool tdo_ap_trip(tdo_ap_t *ap, mps_addr_t p, size_t size);
 /* End of what is committed in the buffer. */
 static inline char *tdo_ap_committed(const tdo_ap_t *ap) {
   return ap->trapped ? ap->frozen : (char *)ap->pub.init;
+}
+
+/* Bytes that went through the buffer, which may be gone already. */
+static inline size_t tdo_ap_used(const tdo_ap_t *ap) {
+  return ap->base == NULL ? 0 : (size_t)(tdo_ap_committed(ap) - ap->base);
+}
+
+/* Bytes of new blocks, which end at INIT, since the last call. An unused
+   buffer is not new: many points with buffers do not make a small generation
+   due. */
+static inline size_t tdo_ap_count(tdo_ap_t *ap, char *init) {
+  size_t bytes = init > ap->counted ? (size_t)(init - ap->counted) : 0;
+
+  ap->counted = init;
+  return bytes;
 }
 
 /* The mutator is not between reserve and commit, or learns that its block is

@@ -1,6 +1,7 @@
 /* Testudo: finalization.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "code/check.h"
+#include "code/event.h"
 #include "trace/heap.h"
 
 void tdo_finals_init(tdo_finals_t *f) {
@@ -39,6 +40,7 @@ mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
   final->message = message;
   tdo_ring_init(&final->ring);
   tdo_ring_append(finals_list(heap, seg->gen), &final->ring);
+  TDO_EVENT(OBJECT, FINALIZE, (tdo_word_t)heap, (tdo_word_t)ref);
   return MPS_RES_OK;
 }
 
@@ -102,6 +104,7 @@ void tdo_finals_trace(mps_arena_t heap, tdo_scan_t *scan) {
     (void)scan->fix(scan, &final->ref);
     message->ref = final->ref;
     final_free(heap, final);
+    TDO_EVENT(OBJECT, FINALIZED, (tdo_word_t)heap, (tdo_word_t)message->ref);
     tdo_message_post(heap, message);
   }
 }

@@ -1,5 +1,6 @@
 /* Testudo: arenas across a fork. SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/fork.h"
+#include "code/event.h"
 #include "code/fork.h"
 #include "trace/heap.h"
 
@@ -25,6 +26,7 @@ static void fork_leave_child(tdo_heap_t *heap) {
 }
 
 static void fork_prepare(void) {
+  tdo_event_flush(); /* or the child would write it again */
   tdo_lock_global_claim();
   tdo_heap_each(fork_enter);
   tdo_stop_begin();
@@ -38,6 +40,7 @@ static void fork_parent(void) {
 
 static void fork_child(void) {
   tdo_stop_after_fork_in_child();
+  tdo_event_after_fork_in_child();
   tdo_heap_each(fork_leave_child);
   tdo_lock_global_release();
 }

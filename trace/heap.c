@@ -4,6 +4,7 @@
 #include <string.h>
 #include "code/check.h"
 #include "code/clock.h"
+#include "code/event.h"
 #include "code/fault.h"
 #include "trace/fork.h"
 #include "trace/heap.h"
@@ -102,6 +103,7 @@ static void heap_count_pause(tdo_heap_t *heap) {
   uint64_t ns = tdo_clock_ns() - heap->session_ns;
   unsigned bucket = 63 - (unsigned)__builtin_clzl(ns | 1);
 
+  TDO_EVENT(TRACE, PAUSE, (tdo_word_t)heap, ns);
   heap->session_ns = 0;
   ++heap->stats.pauses;
   heap->stats.paused_ns += ns;
@@ -206,7 +208,9 @@ static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
   if (ours)
     heap_hit(heap, addr, kind, start);
   tdo_shield_flush(&heap->shield); /* part of the hit's time */
-  heap_count(heap->stats.hit_log2, tdo_clock_ns() - start);
+  start = tdo_clock_ns() - start;
+  TDO_EVENT(SEG, HIT, (tdo_word_t)heap, (tdo_word_t)addr, kind, start);
+  heap_count(heap->stats.hit_log2, start);
   tdo_heap_leave(heap);
   return ours;
 }
@@ -279,6 +283,7 @@ static void heap_dropped(void *closure, size_t first, size_t limit) {
 static void heap_extended(void *closure, void *base, size_t size) {
   tdo_heap_t *heap = closure;
 
+  TDO_EVENT(ARENA, ARENA_EXTEND, (tdo_word_t)heap, (tdo_word_t)base, size);
   if (heap->extended != NULL)
     heap->extended(heap, base, size);
 }
@@ -286,6 +291,7 @@ static void heap_extended(void *closure, void *base, size_t size) {
 static void heap_contracted(void *closure, void *base, size_t size) {
   tdo_heap_t *heap = closure;
 
+  TDO_EVENT(ARENA, ARENA_CONTRACT, (tdo_word_t)heap, (tdo_word_t)base, size);
   if (heap->contracted != NULL)
     heap->contracted(heap, base, size);
 }
@@ -303,6 +309,9 @@ static void heap_lost(void *closure, size_t first, size_t limit,
                       tdo_bar_t bars) {
   tdo_heap_t *heap = closure;
 
+  TDO_EVENT(SEG, REFUSED, (tdo_word_t)heap,
+            (tdo_word_t)tdo_heap_page_addr(heap, first),
+            (limit - first) << heap->page_shift, bars);
   if (bars & TDO_BAR_WRITE)
     memset(heap->summary + first, TDO_DIRTY, limit - first);
   if (bars & TDO_BAR_READ)
@@ -431,6 +440,7 @@ static mps_res_t heap_init_contents(tdo_heap_t *heap,
 
   if (res != MPS_RES_OK)
     return res;
+  heap->space.spare_bytes = options->spare_bytes;
   if (!tdo_space_charge(&heap->space, sizeof(tdo_heap_t)))
     return MPS_RES_COMMIT_LIMIT;
   tdo_control_init(&heap->control, &heap->space);
@@ -486,6 +496,8 @@ static mps_res_t heap_create_client(tdo_heap_t **heap_o,
 mps_res_t tdo_heap_extend(tdo_heap_t *heap, void *base, size_t size) {
   mps_res_t res = tdo_space_add_block(&heap->space, base, size);
 
+  if (res == MPS_RES_OK)
+    TDO_EVENT(ARENA, ARENA_EXTEND, (tdo_word_t)heap, (tdo_word_t)base, size);
   heap->summary = heap->space.extra; /* the tables may have moved */
   return res;
 }

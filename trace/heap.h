@@ -40,6 +40,7 @@ typedef struct tdo_heap_options {
   bool check_heap;       /* run the heap checker around collections */
   bool log;              /* a line about each collection */
   double spare, pause_time;
+  size_t spare_bytes;    /* most spare memory; SIZE_MAX: the fraction says */
   const char *record; /* file to record the shield's requests in, or null */
   tdo_shield_settings_t shield;
   mps_arena_extended_t extended;

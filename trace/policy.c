@@ -1,6 +1,5 @@
 /* Testudo: when to collect what, and how fast (interface, section 5).
    SPDX-License-Identifier: BSD-2-Clause */
-#include <math.h>
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/platform.h"
@@ -65,7 +64,8 @@ static bool policy_full_due(const tdo_heap_t *heap) {
 
   if (heap->full_wanted)
     return true;
-  if (heap->top.fresh > fmax(FULL_LEAST, heap->full_growth * heap->survivors))
+  if (heap->top.fresh >
+      tdo_fmax(FULL_LEAST, heap->full_growth * heap->survivors))
     return true;
   if (heap->space.commit_limit == SIZE_MAX)
     return false;
@@ -98,7 +98,7 @@ static void policy_run(tdo_heap_t *heap) {
    end before it has got a share of the heap. */
 static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   double all = (double)heap->trace.condemned + (double)heap->trace.owed;
-  double room = fmax(ROOM_LEAST, ROOM_SHARE * all);
+  double room = tdo_fmax(ROOM_LEAST, ROOM_SHARE * all);
   size_t work;
 
   heap->debt += (double)bytes * all / room;
@@ -200,7 +200,7 @@ bool tdo_policy_emergency(tdo_heap_t *heap) {
 
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
   uint64_t deadline =
-      tdo_clock_ns() + (uint64_t)(fmin(seconds, 1e6) * 1e9);
+      tdo_clock_ns() + (uint64_t)(tdo_fmin(seconds, 1e6) * 1e9);
   bool worked = false;
 
   if (!tdo_trace_busy(&heap->trace)) {
@@ -284,15 +284,15 @@ static void policy_adapt(tdo_heap_t *heap) {
   if (heap->default_chain == NULL || heap->trace.full || heap->stress != 0)
     return;
   gens = heap->default_chain->gens;
-  most = fmin(NURSERY_MOST, NURSERY_SHARE * policy_heap_size(heap));
-  most = fmin(most, (double)heap->space.commit_limit / 16);
+  most = tdo_fmin(NURSERY_MOST, NURSERY_SHARE * policy_heap_size(heap));
+  most = tdo_fmin(most, (double)heap->space.commit_limit / 16);
   if (share > ADAPT_GROW && policy_growth_pays(&heap->trace))
-    gens[0].capacity = fmin(2 * gens[0].capacity, most);
+    gens[0].capacity = tdo_fmin(2 * gens[0].capacity, most);
   else if (share < ADAPT_SHRINK)
     gens[0].capacity /= 2;
-  gens[0].capacity = fmax(gens[0].capacity, TDO_DEFAULT_NURSERY * 1024.0);
+  gens[0].capacity = tdo_fmax(gens[0].capacity, TDO_DEFAULT_NURSERY * 1024.0);
   gens[1].capacity =
-      fmax(2 * gens[0].capacity, TDO_DEFAULT_MIDDLE * 1024.0);
+      tdo_fmax(2 * gens[0].capacity, TDO_DEFAULT_MIDDLE * 1024.0);
 }
 
 void tdo_policy_collected(tdo_heap_t *heap) {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "code/args.h"
 #include "code/check.h"
+#include "code/event.h"
 #include "trace/heap.h"
 
 bool tdo_pool_check(const tdo_pool_t *pool) {
@@ -37,6 +38,8 @@ mps_res_t tdo_pool_create(tdo_pool_t **pool_o, mps_arena_t heap,
   }
   tdo_ring_append(&heap->pools, &pool->heap_ring);
   pool->sig = TDO_POOL_SIG;
+  TDO_EVENT_TEXT(POOL, POOL_CREATE, klass->name, (tdo_word_t)heap,
+                 (tdo_word_t)pool);
   *pool_o = pool;
   return MPS_RES_OK;
 }
@@ -50,6 +53,7 @@ void tdo_pool_destroy(tdo_pool_t *pool) {
   if (pool->klass->automatic)
     tdo_trace_finish(heap);
   pool->klass->finish(pool);
+  TDO_EVENT(POOL, POOL_DESTROY, (tdo_word_t)pool);
   if (pool->format != NULL)
     --pool->format->pools;
   tdo_ring_remove(&pool->heap_ring);

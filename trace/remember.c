@@ -33,19 +33,52 @@ static size_t remember_run(const uint8_t *summary, size_t p, size_t limit,
   return p;
 }
 
-/* Scan the run [P, Q) of pages of SEG. */
-static void remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
-                              size_t q) {
-  char *base = tdo_heap_page_addr(heap, p);
-  char *limit = tdo_heap_page_addr(heap, q);
-  char *wide_base = base, *wide_limit = limit;
+/* One past the last page that holds nothing but what was scanned, up to
+   WIDE_LIMIT, with the run of pages before Q: a large object is scanned as a
+   whole, so its other pages are, too. */
+static size_t remember_end(mps_arena_t heap, tdo_gcseg_t *seg, size_t q,
+                           const char *wide_limit) {
+  size_t end = tdo_heap_page(heap, wide_limit);
+  char *base = tdo_heap_page_addr(heap, end);
+  char *limit = tdo_heap_page_addr(heap, end + 1);
+
+  if (end < q)
+    return q;
+  if (base < wide_limit) {
+    seg->pool->klass->widen(seg->pool, seg, &base, &limit);
+    end += limit <= wide_limit;
+  }
+  return end;
+}
+
+/* What was scanned for the run [P, Q) of pages of SEG refers to SEEN: note it,
+   and ask for write bars. One past the last page that this is all of. */
+static size_t remember_scanned(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
+                               size_t q, const char *wide_limit,
+                               unsigned seen) {
+  size_t end = remember_end(heap, seg, q, wide_limit);
+
+  for (size_t i = p; i < end; ++i)
+    heap->summary[i] =
+        (uint8_t)((heap->summary[i] & TDO_DIRTY) | (seen & 0x7F));
+  tdo_gcseg_offer(seg, tdo_heap_page_addr(heap, p),
+                  tdo_heap_page_addr(heap, end), seen);
+  return end;
+}
+
+/* Scan the run [P, Q) of pages of SEG; one past the last page that needs no
+   more scanning. */
+static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
+                                size_t q) {
+  char *wide_base = tdo_heap_page_addr(heap, p);
+  char *wide_limit = tdo_heap_page_addr(heap, q);
   tdo_scan_t scan;
   mps_res_t res;
 
   if (seg->pool->klass->widen != NULL)
     seg->pool->klass->widen(seg->pool, seg, &wide_base, &wide_limit);
   if (wide_base >= wide_limit)
-    return;
+    return q;
   tdo_scan_init(&scan, heap, seg->rank);
   scan.ahead = !heap->trace.in_place;
   tdo_gcseg_expose(seg, wide_base, wide_limit);
@@ -53,11 +86,9 @@ static void remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
                                      wide_limit);
   TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
   heap->trace.scanned += scan.bytes;
-  for (size_t i = p; i < q; ++i)
-    heap->summary[i] = (uint8_t)((heap->summary[i] & TDO_DIRTY) |
-                                 (scan.ss._seen & 0x7F));
-  tdo_gcseg_offer(seg, base, limit, scan.ss._seen);
+  q = remember_scanned(heap, seg, p, q, wide_limit, scan.ss._seen);
   tdo_gcseg_cover(seg, wide_base, wide_limit);
+  return q;
 }
 
 static void remember_written(void *closure, size_t first, size_t limit) {
@@ -79,15 +110,14 @@ static uint8_t remember_mask(mps_arena_t heap) {
   return (uint8_t)(heap->trace.bits | TDO_DIRTY);
 }
 
-/* Scan the first run of SEG's pages at or after P that may refer to what is
-   condemned; one past it, or LIMIT. */
+/* Scan the run of SEG's pages at P, which may refer to what is condemned; one
+   past the last page scanned. */
 static size_t remember_step(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
                             size_t limit) {
   size_t end = tdo_min(limit, p + REMEMBER_RUN);
   size_t q = remember_run(heap->summary, p, end, remember_mask(heap));
 
-  remember_scan_run(heap, seg, p, q);
-  return q;
+  return remember_scan_run(heap, seg, p, q);
 }
 
 void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg) {

@@ -34,22 +34,45 @@ void tdo_root_destroy(tdo_root_t *root) {
   tdo_control_free(&root->heap->control, root, sizeof *root);
 }
 
-/* Registers and stack, from the hot end to the cold one. */
+#define ROOT_STACK_NEAR ((size_t)256 << 10)
+
+/* Registers and stack of the root's thread. An alternate signal stack is not
+   asked for while the stack pointer looks right: that is a system call. */
+static bool root_context(tdo_context_t *ctx_o, const tdo_root_t *root) {
+  const char *cold = root->cold;
+
+  if (!tdo_thread_context(ctx_o, root->thread))
+    return false;
+  if (ctx_o->alternate == NULL && tdo_stop_is_self(root->thread->stop) &&
+      (size_t)(cold - (char *)ctx_o->sp) > ROOT_STACK_NEAR)
+    tdo_context_own(ctx_o);
+  return true;
+}
+
+/* The aligned words in [HOT, COLD), if that is a part of a stack. */
+static mps_res_t root_scan_stack(tdo_scan_t *scan, tdo_root_t *root, void *hot,
+                                 void *cold) {
+  char *base = (char *)tdo_round_up((size_t)hot, sizeof(mps_word_t));
+  char *limit = (char *)tdo_round_down((size_t)cold, sizeof(mps_word_t));
+
+  return base < limit ? root->area(&scan->ss, base, limit, root->closure)
+                      : MPS_RES_OK;
+}
+
+/* From the hot end of the stack to the cold one, the alternate stack, and the
+   registers. */
 static mps_res_t root_scan_thread(tdo_scan_t *scan, tdo_root_t *root) {
   tdo_context_t ctx;
-  char *hot, *cold = root->cold;
   mps_res_t res;
 
-  if (!tdo_thread_context(&ctx, root->thread))
+  if (!root_context(&ctx, root))
     return MPS_RES_OK;
-  hot = (char *)tdo_round_up((size_t)ctx.sp, sizeof(mps_word_t));
-  if (hot < cold) {
-    res = root->area(&scan->ss, hot, cold, root->closure);
-    if (res != MPS_RES_OK)
-      return res;
-  }
-  res = root->area(&scan->ss, ctx.registers, ctx.registers + ctx.count,
-                   root->closure);
+  res = root_scan_stack(scan, root, ctx.sp, root->cold);
+  if (res == MPS_RES_OK)
+    res = root_scan_stack(scan, root, ctx.alternate, ctx.alternate_limit);
+  if (res == MPS_RES_OK)
+    res = root->area(&scan->ss, ctx.registers, ctx.registers + ctx.count,
+                     root->closure);
   if (res != MPS_RES_OK || ctx.more_count == 0)
     return res;
   return root->area(&scan->ss, (void *)(uintptr_t)ctx.more,

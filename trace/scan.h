@@ -24,6 +24,8 @@ struct tdo_scan {
   void *closure;  /* of `fix` */
   size_t bytes;   /* scanned so far */
   bool ahead;     /* prefetch what formatted objects refer to */
+  bool hold;      /* rank ambiguous: what is referred to stays in place if it
+                     lives, and is not kept alive by this */
   /* Where the reference being fixed lies, if what `fix` gets is a copy and
      the slot holds it as it is; for walks. */
   mps_addr_t *slot;

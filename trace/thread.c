@@ -103,7 +103,7 @@ void tdo_threads_go(mps_arena_t heap) {
 bool tdo_thread_context(tdo_context_t *ctx_o, const tdo_thread_t *thread) {
   if (tdo_stop_is_self(thread->stop)) {
     if (thread->heap->context == NULL)
-      return false;
+      return tdo_context_of_fault(ctx_o);
     *ctx_o = *thread->heap->context;
     return true;
   }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "code/check.h"
 #include "code/clock.h"
+#include "code/event.h"
 #include "trace/heap.h"
 
 #define CLOCK_BYTES 65536 /* scanned between looks at the clock */
@@ -59,12 +60,10 @@ static void trace_condemn_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
   tdo_gcseg_set_white(seg);
 }
 
-/* What is left of the buffer of SEG counts as new again. */
-static void trace_count_buffer(tdo_gen_t *gen, const tdo_gcseg_t *seg) {
-  const tdo_ap_t *ap = seg->ap;
-
-  if (ap != NULL && (!ap->hash_arrays || ap->gen > 0))
-    gen->fresh += (double)(ap->limit - tdo_ap_committed(ap));
+/* Only what goes into the buffer of SEG from now on is new. */
+static void trace_count_buffer(const tdo_gcseg_t *seg) {
+  if (seg->ap != NULL)
+    (void)tdo_ap_count(seg->ap, tdo_ap_committed(seg->ap));
 }
 
 /* Condemn one generation: its segments become white. */
@@ -75,7 +74,7 @@ static void trace_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
   heap->trace.bits |= gen->condemned ? gen->bit : 0;
   TDO_RING_FOR(node, &gen->segs) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
-    trace_count_buffer(gen, seg);
+    trace_count_buffer(seg);
     if (!trace_is_buffer(seg))
       trace_condemn_seg(heap, seg);
   }
@@ -228,8 +227,11 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
     return false;
   }
   trace_each_gen(heap, trace_count_left);
+  TDO_EVENT_TEXT(ARENA, COLLECT_BEGIN, why, (tdo_word_t)heap,
+                 trace->condemned, trace->full);
   trace_post_start(heap);
   trace_flip(heap);
+  TDO_EVENT(TRACE, FLIP, (tdo_word_t)heap, tdo_clock_ns() - trace->started);
   trace_pause_pools(heap);
   trace->flip_ns = tdo_clock_ns() - trace->started;
   return true;
@@ -240,6 +242,8 @@ mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
   tdo_gcseg_t *seg;
   tdo_seg_t *owner;
 
+  TDO_EVENT_CRITICAL(REF, FIX, (tdo_word_t)heap, (tdo_word_t)*ref_io,
+                     scan->rank);
   if (!tdo_space_contains(&heap->space, *ref_io))
     return MPS_RES_OK;
   owner = heap->space.owner[tdo_space_grain(&heap->space, *ref_io)];
@@ -402,6 +406,9 @@ static void trace_end(mps_arena_t heap) {
   tdo_trace_t *trace = &heap->trace;
 
   trace->state = TDO_TRACE_IDLE;
+  TDO_EVENT(ARENA, COLLECT_END, (tdo_word_t)heap, trace->condemned,
+            trace->survived, trace->scanned,
+            tdo_clock_ns() - trace->started);
   trace_post_end(heap);
   ++heap->stats.collections;
   heap->stats.full_collections += trace->full;

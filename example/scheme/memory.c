@@ -24,7 +24,7 @@ struct machine vm;
 static mps_thr_t thread;
 static mps_chain_t chain;
 static mps_fmt_t format;
-static mps_pool_t object_pool, leaf_pool, weak_pool;
+static mps_pool_t object_pool, leaf_pool, weak_pool, ephemeron_pool;
 static mps_root_t root_table, root_stack, root_thread;
 
 /* ---- the format */
@@ -51,7 +51,6 @@ static size_t scan_limit(const val *p) {
 /* A weak array is [header, partner, deaths, words...]. The partner lies in
    the same pool, which never moves, and is kept by the table that has both. */
 #define WEAK_PARTNER(p) ((val *)(p)[1])
-enum { WEAK_FIRST = 3 };
 
 static mps_res_t scan_weak_array(mps_ss_t ss, val *p) {
   size_t n = HEADER_WORDS(p[0]);
@@ -73,6 +72,31 @@ static mps_res_t scan_weak_array(mps_ss_t ss, val *p) {
     }
   }
   MPS_SCAN_END(ss);
+  return MPS_RES_OK;
+}
+
+/* The library sees null for what is no reference: always alive. */
+static mps_res_t scan_ephemerons(mps_ss_t ss, val *p) {
+  size_t n = HEADER_WORDS(p[0]);
+  for (size_t i = WEAK_FIRST; i + 1 < n; i += 2) {
+    mps_addr_t key = is_ref(p[i]) ? (mps_addr_t)p[i] : NULL;
+    mps_addr_t value = is_ref(p[i + 1]) ? (mps_addr_t)p[i + 1] : NULL;
+    bool had_key = key != NULL;
+    if (!had_key && value == NULL)
+      continue;
+    mps_res_t res = mps_fix_weak_pair(ss, p, &key, &value);
+    if (res != MPS_RES_OK)
+      return res;
+    if (had_key && key == NULL) {
+      p[2] += FIX(1) - FIX(0);
+      p[i] = p[i + 1] = TOMB;
+      continue;
+    }
+    if (had_key)
+      p[i] = (val)key;
+    if (value != NULL)
+      p[i + 1] = (val)value;
+  }
   return MPS_RES_OK;
 }
 
@@ -98,6 +122,12 @@ static mps_res_t format_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
       mps_res_t res;
       if (HEADER_TYPE(p[0]) == T_WEAK) {
         MPS_FIX_CALL(ss, res = scan_weak_array(ss, p));
+        if (res != MPS_RES_OK)
+          return res;
+        continue;
+      }
+      if (HEADER_TYPE(p[0]) == T_EPHEMERON) {
+        MPS_FIX_CALL(ss, res = scan_ephemerons(ss, p));
         if (res != MPS_RES_OK)
           return res;
         continue;
@@ -207,11 +237,12 @@ static mps_res_t create_pool(mps_pool_t *pool_o, mps_pool_class_t class) {
   return res;
 }
 
-static mps_res_t create_ranked_ap(mps_ap_t *ap_o, mps_rank_t rank) {
+static mps_res_t create_ranked_ap(mps_ap_t *ap_o, mps_pool_t pool,
+                                  mps_rank_t rank) {
   mps_res_t res;
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_RANK, rank);
-    res = mps_ap_create_k(ap_o, weak_pool, args);
+    res = mps_ap_create_k(ap_o, pool, args);
   }
   MPS_ARGS_END(args);
   return res;
@@ -231,6 +262,8 @@ static mps_res_t create_pools(const struct memory_options *options) {
     res = create_pool(&leaf_pool, mps_class_amcz());
   if (res == MPS_RES_OK)
     res = create_pool(&weak_pool, mps_class_awl());
+  if (res == MPS_RES_OK)
+    res = create_pool(&ephemeron_pool, mps_class_aeph());
   return res;
 }
 
@@ -241,9 +274,12 @@ static mps_res_t create_aps(void) {
   if (res == MPS_RES_OK)
     res = mps_ap_create_k(&vm.ap_leaf, leaf_pool, mps_args_none);
   if (res == MPS_RES_OK)
-    res = create_ranked_ap(&vm.ap_weak, mps_rank_weak());
+    res = create_ranked_ap(&vm.ap_weak, weak_pool, mps_rank_weak());
   if (res == MPS_RES_OK)
-    res = create_ranked_ap(&vm.ap_strong, mps_rank_exact());
+    res = create_ranked_ap(&vm.ap_strong, weak_pool, mps_rank_exact());
+  if (res == MPS_RES_OK)
+    res = create_ranked_ap(&vm.ap_ephemeron, ephemeron_pool,
+                           mps_rank_ephemeron());
   return res;
 }
 
@@ -302,9 +338,11 @@ void memory_finish(void) {
   mps_ap_destroy(vm.ap_leaf);
   mps_ap_destroy(vm.ap_weak);
   mps_ap_destroy(vm.ap_strong);
+  mps_ap_destroy(vm.ap_ephemeron);
   mps_pool_destroy(object_pool);
   mps_pool_destroy(leaf_pool);
   mps_pool_destroy(weak_pool);
+  mps_pool_destroy(ephemeron_pool);
   mps_chain_destroy(chain);
   mps_fmt_destroy(format);
   mps_arena_destroy(vm.arena);
@@ -392,19 +430,26 @@ val make_code(val info, val name, val debug, const val *constants, size_t n,
   return (val)p;
 }
 
-val make_weak_array(size_t length, bool weak) {
-  mps_ap_t ap = weak ? vm.ap_weak : vm.ap_strong;
+static val make_array(mps_ap_t ap, enum type type, size_t length) {
   size_t words = length + WEAK_FIRST;
   val *p;
   do {
     p = reserve(ap, words * sizeof(val));
-    p[0] = HEADER(T_WEAK, words);
+    p[0] = HEADER(type, words);
     p[1] = 0;
     p[2] = FIX(0);
     for (size_t i = WEAK_FIRST; i < words; i++)
       p[i] = UNBOUND;
   } while (!mps_commit(ap, p, words * sizeof(val)));
   return (val)p;
+}
+
+val make_weak_array(size_t length, bool weak) {
+  return make_array(weak ? vm.ap_weak : vm.ap_strong, T_WEAK, length);
+}
+
+val make_ephemerons(size_t pairs) {
+  return make_array(vm.ap_ephemeron, T_EPHEMERON, pairs * 2);
 }
 
 void weak_arrays_link(val a, val b) {

@@ -508,6 +508,7 @@
 (define make-strong-eq-hash-table make-eq-hash-table)
 (define (make-weak-key-hash-table . size) (%make-hash-table 0 1))
 (define (make-weak-value-hash-table . size) (%make-hash-table 0 2))
+(define (make-ephemeron-hash-table . size) (%make-hash-table 0 3))
 (define make-key-weak-eq-hash-table make-weak-key-hash-table)
 (define make-key-weak-eqv-hash-table make-weak-key-hash-table)
 (define (make-eq-hashtable . size) (%make-hash-table 0 0))
@@ -555,7 +556,7 @@
             acc
             (hash-table->alist table))))
 (define (hash-table-copy table . mutable)
-  (let ((copy (make-equal-hash-table)))
+  (let ((copy (%make-alike table)))
     (hash-table-walk table (lambda (k v) (hash-table-set! copy k v)))
     copy))
 (define (hash-table-empty? table) (= 0 (hash-table-count table)))

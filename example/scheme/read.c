@@ -11,11 +11,14 @@
 
 struct reader {
   val port;
-  val labels; /* list of (number . datum) for #n= */
-  bool labelled;
+  val labels; /* list of (number . placeholder) for #n= */
   char *token;
-  size_t used, size;
+  size_t used;
 };
+
+/* The token's memory outlives errors. */
+static char *token_buffer;
+static size_t token_size;
 
 /* Not data but what ends a list. */
 enum { END_CLOSE = 1, END_DOT = 2 };
@@ -26,7 +29,6 @@ static val read_item(struct reader *r);
 NORETURN static void fail_at(struct reader *r, val pos, const char *message,
                              val irritants) {
   val place = place_string(port_name(r->port), pos);
-  free(r->token);
   val e = make_object(T_ERROR, 5, FALSE);
   ERROR_KIND(e) = intern("read");
   ERROR_MESSAGE(e) = string_from_c(message);
@@ -40,13 +42,15 @@ NORETURN static void fail(struct reader *r, const char *message) {
 }
 
 static void push(struct reader *r, uint32_t c) {
-  if (r->used + 5 > r->size) {
-    r->size = r->size * 2 + 64;
-    char *p = realloc(r->token, r->size);
+  if (r->used + 5 > token_size) {
+    size_t size = token_size * 2 + 64;
+    char *p = realloc(token_buffer, size);
     if (p == NULL)
       fail(r, "out of memory");
-    r->token = p;
+    token_buffer = p;
+    token_size = size;
   }
+  r->token = token_buffer;
   r->used += utf8_encode(c, r->token + r->used);
   r->token[r->used] = 0;
 }
@@ -285,36 +289,17 @@ static val read_abbreviation(struct reader *r, const char *name, val pos) {
   return make_pair_at(intern(name), make_pair_at(v, NIL, pos), pos);
 }
 
-/* ---- datum labels */
+/* ---- datum labels
 
-static val label_ref(struct reader *r, val n) {
+   A label stands for a placeholder, a box with the datum. When everything
+   has been read, the placeholders in it are replaced by what they hold. No
+   other boxes are in data. */
+
+static val label_box(struct reader *r, val n) {
   for (val l = r->labels; l != NIL; l = CDR(l))
     if (CAR(CAR(l)) == n)
       return CDR(CAR(l));
   fail(r, "unknown datum label");
-}
-
-/* Replaces the placeholder, a box, everywhere in v. */
-static void patch(val v, val box, val datum) {
-  check_c_depth();
-  while (is_pair(v)) {
-    if (CAR(v) == box)
-      CAR(v) = datum;
-    else
-      patch(CAR(v), box, datum);
-    if (CDR(v) == box) {
-      CDR(v) = datum;
-      return;
-    }
-    v = CDR(v);
-  }
-  if (is_vector(v))
-    for (size_t i = 0; i < VEC_LEN(v); i++) {
-      if (VEC_REF(v, i) == box)
-        VEC_REF(v, i) = datum;
-      else
-        patch(VEC_REF(v, i), box, datum);
-    }
 }
 
 static val read_label(struct reader *r, int c, val pos) {
@@ -322,18 +307,44 @@ static val read_label(struct reader *r, int c, val pos) {
   while ((c = port_getc(r->port)) >= '0' && c <= '9' && n < 1 << 28)
     n = n * 10 + c - '0';
   if (c == '#')
-    return label_ref(r, FIX(n));
+    return label_box(r, FIX(n));
   if (c != '=')
     fail(r, "bad # syntax");
   val box = make_box(FALSE);
-  val entry = cons(FIX(n), box);
-  r->labels = cons(entry, r->labels);
+  r->labels = cons(cons(FIX(n), box), r->labels);
   val datum = read_datum_needed(r, pos);
   if (datum == box)
     fail(r, "datum label refers to itself");
-  CDR(entry) = datum;
-  patch(datum, box, datum);
+  BOX_REF(box) = datum;
   return datum;
+}
+
+static val unboxed(val v) {
+  while (is_type(v, T_BOX))
+    v = BOX_REF(v);
+  return v;
+}
+
+static bool was_seen(val seen, val v) {
+  if (table_ref(seen, v, FALSE) != FALSE)
+    return true;
+  table_set(seen, v, TRUE);
+  return false;
+}
+
+static void replace_boxes(val v, val seen) {
+  check_c_depth();
+  for (; is_pair(v) && !was_seen(seen, v); v = CDR(v)) {
+    CAR(v) = unboxed(CAR(v));
+    CDR(v) = unboxed(CDR(v));
+    replace_boxes(CAR(v), seen);
+  }
+  if (!is_vector(v) || was_seen(seen, v))
+    return;
+  for (size_t i = 0; i < VEC_LEN(v); i++) {
+    VEC_REF(v, i) = unboxed(VEC_REF(v, i));
+    replace_boxes(VEC_REF(v, i), seen);
+  }
 }
 
 /* ---- what begins with # */
@@ -464,6 +475,9 @@ val read_datum(val port) {
     fail(&r, "unexpected )");
   if (v == MARK(END_DOT))
     fail(&r, "unexpected .");
-  free(r.token);
+  if (r.labels == NIL)
+    return v;
+  v = unboxed(v);
+  replace_boxes(v, make_table(TABLE_EQ, TABLE_STRONG));
   return v;
 }

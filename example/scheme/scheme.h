@@ -65,7 +65,7 @@ struct machine {
   jmp_buf *escape;  /* where errors in C code go */
   char *c_limit;    /* C code may recurse down to here */
   mps_arena_t arena;
-  mps_ap_t ap_pair, ap_object, ap_leaf, ap_weak, ap_strong;
+  mps_ap_t ap_pair, ap_object, ap_leaf, ap_weak, ap_strong, ap_ephemeron;
   bool quiet;
 };
 
@@ -139,9 +139,14 @@ val make_box(val v);
 /* A code object: info, name, debug and constants, then raw words. */
 val make_code(val info, val name, val debug, const val *constants, size_t n,
               const void *insns, size_t insn_words);
-/* An array of weak or strong references for a weak table (memory.c). */
+/* Arrays of weak tables: their words, from WEAK_FIRST on, are weak or strong
+   references; or pairs of a key and a value that lives if the key does. The
+   scan method counts what died (memory.c). */
+enum { WEAK_FIRST = 3 };
+#define WEAK_DEATHS(v) SLOT(v, 2)
 val make_weak_array(size_t length, bool weak);
 void weak_arrays_link(val a, val b);
+val make_ephemerons(size_t pairs);
 
 void memory_collect(void);
 /* The list of (gc-statistics). */
@@ -254,7 +259,7 @@ void port_set_fold(val port, bool fold); /* #!fold-case was read */
 /* ---- table.c: hash tables */
 
 enum { TABLE_EQ, TABLE_EQV, TABLE_EQUAL, TABLE_STRING };
-enum { TABLE_STRONG, TABLE_WEAK_KEY, TABLE_WEAK_VALUE };
+enum { TABLE_STRONG, TABLE_WEAK_KEY, TABLE_WEAK_VALUE, TABLE_EPHEMERON };
 val make_table(int compare, int weakness);
 val table_ref(val table, val key, val missing);
 void table_set(val table, val key, val value);

@@ -4,13 +4,16 @@
    Keys are hashed by address, which the collector changes: a table has a
    location dependency. When a key is not found where its address says, and
    an address that the table depends on may have changed, everything is
-   hashed again.
+   hashed again. Symbols, strings and numbers are hashed by what they are,
+   so that tables with such keys depend on nothing.
 
    Open addressing in two arrays, of keys and of values. UNBOUND is a place
    never used, TOMB a deleted one. In a weak table one of the arrays is weak;
-   when an object there dies, both places become TOMB (memory.c). */
+   when an object there dies, both places become TOMB (memory.c). In an
+   ephemeron table the two are one array of pairs. */
 #include "scheme.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The slots; what follows them is an mps_ld_s, which is no reference. */
@@ -21,7 +24,7 @@
 #define DELETED(t) SLOT(t, 5) /* of them, those deleted by the program */
 #define LD(t)      ((mps_ld_t)(void *)&SLOT(t, 6))
 
-enum { FIRST = 3, LEAST = 8, TABLE_WORDS = 6 };
+enum { FIRST = WEAK_FIRST, LEAST = 8, TABLE_WORDS = 6 };
 
 static int compare_of(val t) {
   return (int)(fix_int(KIND(t)) & 0xff);
@@ -31,8 +34,20 @@ static int weakness_of(val t) {
   return (int)(fix_int(KIND(t)) >> 8);
 }
 
+static bool is_ephemeral(val t) {
+  return weakness_of(t) == TABLE_EPHEMERON;
+}
+
 static size_t capacity(val t) {
-  return obj_words(KEYS(t)) - FIRST;
+  return (obj_words(KEYS(t)) - FIRST) >> is_ephemeral(t);
+}
+
+static val *key_at(val t, size_t i) {
+  return &SLOT(KEYS(t), FIRST + (i << is_ephemeral(t)));
+}
+
+static val *value_at(val t, size_t i) {
+  return is_ephemeral(t) ? key_at(t, i) + 1 : &SLOT(VALUES(t), FIRST + i);
 }
 
 /* ---- hashing */
@@ -42,9 +57,23 @@ static uint64_t mix(uint64_t h) {
   return h ^ h >> 32;
 }
 
-static uint64_t hash_address(val t, val v) {
-  if (is_ref(v))
-    mps_ld_add(LD(t), vm.arena, (mps_addr_t)v);
+/* Why a key is hashed: to be stored in the table of `dependency`, which then
+   depends on addresses; to be found, when by_address tells whether any took
+   part; or for a number that stays the same, when none may. */
+static enum { TO_STORE, TO_FIND, TO_KEEP } purpose;
+static mps_ld_t dependency;
+static bool by_address;
+
+static uint64_t hash_address(val v) {
+  if (!is_ref(v))
+    return mix(v >> 1);
+  if (ref_type(v) == T_SYMBOL)
+    return mix(SYM_HASH(v));
+  if (purpose == TO_KEEP)
+    return 23;
+  if (purpose == TO_STORE)
+    mps_ld_add(dependency, vm.arena, (mps_addr_t)v);
+  by_address = true;
   return mix(v >> 1);
 }
 
@@ -55,7 +84,7 @@ static uint64_t hash_leaf(val v) {
   return h;
 }
 
-static uint64_t hash_eqv(val t, val v) {
+static uint64_t hash_eqv(val v) {
   if (!is_ref(v))
     return mix(v >> 1);
   switch (ref_type(v)) {
@@ -63,9 +92,9 @@ static uint64_t hash_eqv(val t, val v) {
   case T_BIGNUM:
     return hash_leaf(v);
   case T_RATIO:
-    return mix(hash_eqv(t, RATIO_NUM(v)) ^ hash_eqv(t, RATIO_DEN(v)) << 1);
+    return mix(hash_eqv(RATIO_NUM(v)) ^ hash_eqv(RATIO_DEN(v)) << 1);
   default:
-    return hash_address(t, v);
+    return hash_address(v);
   }
 }
 
@@ -77,7 +106,7 @@ static uint64_t hash_bytes(val v) {
 }
 
 /* Looks at a bounded part of a structure. */
-static uint64_t hash_equal(val t, val v, int *budget) {
+static uint64_t hash_equal(val v, int *budget) {
   uint64_t h = 17;
   if (!is_ref(v) || --*budget < 0)
     return is_ref(v) ? h : mix(v >> 1);
@@ -88,29 +117,43 @@ static uint64_t hash_equal(val t, val v, int *budget) {
     return hash_bytes(v);
   case T_PAIR:
     for (; is_pair(v) && *budget > 0; v = CDR(v))
-      h = mix(h ^ hash_equal(t, CAR(v), budget)) + 3;
-    return is_pair(v) ? h : mix(h ^ hash_equal(t, v, budget));
+      h = mix(h ^ hash_equal(CAR(v), budget)) + 3;
+    return is_pair(v) ? h : mix(h ^ hash_equal(v, budget));
   case T_VECTOR:
     for (size_t i = 0; i < VEC_LEN(v) && *budget > 0; i++)
-      h = mix(h ^ hash_equal(t, VEC_REF(v, i), budget)) + 5;
+      h = mix(h ^ hash_equal(VEC_REF(v, i), budget)) + 5;
     return h;
   default:
-    return hash_eqv(t, v);
+    return hash_eqv(v);
   }
 }
 
-static uint64_t hash(val t, val key) {
+static uint64_t hash_as(int compare, val key) {
   int budget = 64;
-  switch (compare_of(t)) {
+  switch (compare) {
   case TABLE_EQ:
-    return hash_address(t, key);
+    return hash_address(key);
   case TABLE_EQV:
-    return hash_eqv(t, key);
+    return hash_eqv(key);
   case TABLE_STRING:
     return is_string(key) ? mix(string_hash(key)) : 0;
   default:
-    return hash_equal(t, key, &budget);
+    return hash_equal(key, &budget);
   }
+}
+
+/* Of a key that will be in the table: the dependency comes first. */
+static uint64_t hash_to_store(val t, val key) {
+  purpose = TO_STORE;
+  dependency = LD(t);
+  return hash_as(compare_of(t), key);
+}
+
+/* Of a key that may be in the table. */
+static uint64_t hash_to_find(val t, val key) {
+  purpose = TO_FIND;
+  by_address = false;
+  return hash_as(compare_of(t), key);
 }
 
 static bool same(val t, val a, val b) {
@@ -139,10 +182,15 @@ static val make_array(val t, size_t n, bool weak) {
 
 static void make_arrays(val t, size_t n) {
   int weakness = weakness_of(t);
-  val keys = make_array(t, n, weakness == TABLE_WEAK_KEY);
-  val values = make_array(t, n, weakness == TABLE_WEAK_VALUE);
-  if (weakness != TABLE_STRONG)
-    weak_arrays_link(keys, values);
+  val keys, values;
+  if (weakness == TABLE_EPHEMERON) {
+    keys = values = make_ephemerons(n);
+  } else {
+    keys = make_array(t, n, weakness == TABLE_WEAK_KEY);
+    values = make_array(t, n, weakness == TABLE_WEAK_VALUE);
+    if (weakness != TABLE_STRONG)
+      weak_arrays_link(keys, values);
+  }
   KEYS(t) = keys;
   VALUES(t) = values;
   USED(t) = DELETED(t) = FIX(0);
@@ -161,7 +209,10 @@ val make_table(int compare, int weakness) {
 static size_t deaths(val t) {
   if (weakness_of(t) == TABLE_STRONG)
     return 0;
-  return (size_t)(fix_int(SLOT(KEYS(t), 2)) + fix_int(SLOT(VALUES(t), 2)));
+  intptr_t n = fix_int(WEAK_DEATHS(KEYS(t)));
+  if (!is_ephemeral(t))
+    n += fix_int(WEAK_DEATHS(VALUES(t)));
+  return (size_t)n;
 }
 
 static size_t table_count(val t) {
@@ -172,7 +223,7 @@ static size_t table_count(val t) {
 static intptr_t probe(val t, val key, uint64_t h, size_t *free_o) {
   size_t mask = capacity(t) - 1, i = h & mask;
   for (;; i = (i + 1) & mask) {
-    val k = SLOT(KEYS(t), i + FIRST);
+    val k = *key_at(t, i);
     if (k == UNBOUND)
       break;
     if (k != TOMB && same(t, k, key))
@@ -184,32 +235,110 @@ static intptr_t probe(val t, val key, uint64_t h, size_t *free_o) {
 
 static void put_new(val t, val key, val value) {
   size_t at = 0;
-  probe(t, key, hash(t, key), &at);
-  SLOT(KEYS(t), at + FIRST) = key;
-  SLOT(VALUES(t), at + FIRST) = value;
+  probe(t, key, hash_to_store(t, key), &at);
+  *key_at(t, at) = key;
+  *value_at(t, at) = value;
   USED(t) += FIX(1) - FIX(0);
 }
 
-/* Hashes everything again into arrays of the right size. */
-static void rehash(val t) {
-  val keys = KEYS(t), values = VALUES(t);
-  size_t n = LEAST, old = obj_words(keys) - FIRST;
-  while (n < table_count(t) * 3 + 3)
-    n *= 2;
+/* ---- hashing everything again */
+
+#define BIT(set, i) ((set)[(i) / 8] & 1u << (i) % 8)
+
+static void clear_bit(unsigned char *set, size_t i) {
+  set[i / 8] &= (unsigned char)~(1u << i % 8);
+}
+
+/* Takes an entry out; false if there is none, or if it died just now. */
+static bool take_out(val t, size_t i, val *key_o, val *value_o) {
+  *key_o = *key_at(t, i);
+  *value_o = *value_at(t, i);
+  *key_at(t, i) = *value_at(t, i) = UNBOUND;
+  return *key_o != TOMB && *key_o != UNBOUND;
+}
+
+/* Puts an entry in its new place; if one is there that still is in its old
+   place, that one has to go next, and so on. */
+static void put_moved(val t, unsigned char *old, val key, val value) {
+  size_t mask = capacity(t) - 1;
+  bool more = true;
+  while (more) {
+    size_t i = hash_to_store(t, key) & mask;
+    val k = UNBOUND, v = UNBOUND;
+    while (*key_at(t, i) != UNBOUND && !BIT(old, i))
+      i = (i + 1) & mask;
+    more = BIT(old, i) && take_out(t, i, &k, &v);
+    clear_bit(old, i);
+    *key_at(t, i) = key;
+    *value_at(t, i) = value;
+    USED(t) += FIX(1) - FIX(0);
+    key = k;
+    value = v;
+  }
+}
+
+static void forget_deaths(val t) {
+  USED(t) = DELETED(t) = FIX(0);
+  if (weakness_of(t) != TABLE_STRONG)
+    WEAK_DEATHS(KEYS(t)) = WEAK_DEATHS(VALUES(t)) = FIX(0);
+  mps_ld_reset(LD(t), vm.arena);
+}
+
+/* Without new arrays: they would bring the next collection closer, after
+   which everything is hashed again. Nothing is allocated, so no key moves
+   meanwhile; but where the arrays are behind a barrier, the first touch of
+   them may still find dead keys: the first pass touches everything. */
+static bool rehash_in_place(val t) {
+  size_t n = capacity(t);
+  unsigned char *old = calloc(n / 8, 1);
+  if (old == NULL)
+    return false;
+  for (size_t i = 0; i < n; i++)
+    if (*value_at(t, i) == TOMB || *key_at(t, i) == TOMB)
+      *key_at(t, i) = *value_at(t, i) = UNBOUND;
+    else if (*key_at(t, i) != UNBOUND)
+      old[i / 8] |= (unsigned char)(1u << i % 8);
+  forget_deaths(t);
+  for (size_t i = 0; i < n; i++) {
+    val k, v;
+    if (!BIT(old, i))
+      continue;
+    clear_bit(old, i);
+    if (take_out(t, i, &k, &v))
+      put_moved(t, old, k, v);
+  }
+  free(old);
+  return true;
+}
+
+/* Into new arrays. The old ones hang on a table that nobody else knows. */
+static void rehash_to(val t, size_t n) {
+  val old = make_object(T_TABLE, TABLE_WORDS - 1, FALSE);
+  KEYS(old) = KEYS(t);
+  VALUES(old) = VALUES(t);
+  KIND(old) = KIND(t);
   make_arrays(t, n);
-  PIN(keys);
-  PIN(values);
-  for (size_t i = FIRST; i < old + FIRST; i++) {
-    val k = SLOT(keys, i), v = SLOT(values, i);
+  for (size_t i = 0; i < capacity(old); i++) {
+    PIN(old);
+    val k = *key_at(old, i), v = *value_at(old, i);
     if (k != UNBOUND && k != TOMB)
       put_new(t, k, v);
   }
 }
 
+/* In arrays of the right size. */
+static void rehash(val t) {
+  size_t n = LEAST, old = capacity(t);
+  while (n < table_count(t) * 2 + 3)
+    n *= 2;
+  if (n < old && n * 4 > old)
+    n = old;
+  if (n != old || !rehash_in_place(t))
+    rehash_to(t, n);
+}
+
 /* May the address of the key have changed since it was hashed? */
 static bool is_stale(val t, val key) {
-  if (!is_ref(key))
-    return false;
   if (compare_of(t) <= TABLE_EQV)
     return mps_ld_isstale(LD(t), vm.arena, (mps_addr_t)key);
   return mps_ld_isstale_any(LD(t), vm.arena);
@@ -217,23 +346,23 @@ static bool is_stale(val t, val key) {
 
 static intptr_t find(val t, val key) {
   size_t unused;
-  intptr_t at = probe(t, key, hash(t, key), &unused);
-  if (at < 0 && is_stale(t, key)) {
+  intptr_t at = probe(t, key, hash_to_find(t, key), &unused);
+  if (at < 0 && by_address && is_stale(t, key)) {
     rehash(t);
-    at = probe(t, key, hash(t, key), &unused);
+    at = probe(t, key, hash_to_find(t, key), &unused);
   }
   return at;
 }
 
 val table_ref(val t, val key, val missing) {
   intptr_t at = find(t, key);
-  return at < 0 ? missing : SLOT(VALUES(t), at + FIRST);
+  return at < 0 ? missing : *value_at(t, (size_t)at);
 }
 
 void table_set(val t, val key, val value) {
   intptr_t at = find(t, key);
   if (at >= 0) {
-    SLOT(VALUES(t), at + FIRST) = value;
+    *value_at(t, (size_t)at) = value;
     return;
   }
   if ((size_t)fix_int(USED(t)) * 4 >= capacity(t) * 3)
@@ -245,8 +374,7 @@ void table_delete(val t, val key) {
   intptr_t at = find(t, key);
   if (at < 0)
     return;
-  SLOT(KEYS(t), at + FIRST) = TOMB;
-  SLOT(VALUES(t), at + FIRST) = TOMB;
+  *key_at(t, (size_t)at) = *value_at(t, (size_t)at) = TOMB;
   DELETED(t) += FIX(1) - FIX(0);
 }
 
@@ -259,6 +387,13 @@ static val arg_table(val *argv, int i) {
 static val p_make_table(int argc, val *argv) {
   (void)argc;
   return make_table((int)arg_fix(argv, 0), (int)arg_fix(argv, 1));
+}
+
+/* A new table of the same kind. */
+static val p_make_alike(int argc, val *argv) {
+  (void)argc;
+  val t = arg_table(argv, 0);
+  return make_table(compare_of(t), weakness_of(t));
 }
 
 static val p_tablep(int argc, val *argv) {
@@ -299,34 +434,45 @@ static val p_clear(int argc, val *argv) {
   return UNSPEC;
 }
 
-/* A list of (key . value), in no order that means anything. */
+/* A list of (key . value), in no order that means anything. What is there
+   at the start counts, so the arrays are held, not the table. */
 static val p_to_alist(int argc, val *argv) {
   (void)argc;
   val t = arg_table(argv, 0), keys = KEYS(t), values = VALUES(t), list = NIL;
-  for (size_t i = FIRST; i < obj_words(keys); i++) {
+  size_t n = capacity(t), pair = is_ephemeral(t);
+  for (size_t i = 0; i < n; i++) {
     PIN(keys);
     PIN(values);
-    val k = SLOT(keys, i), v = SLOT(values, i);
+    val k = SLOT(keys, FIRST + (i << pair));
+    val v = SLOT(values, FIRST + (i << pair) + pair);
     if (k != UNBOUND && k != TOMB)
       list = cons(cons(k, v), list);
   }
   return list;
 }
 
+/* A fixnum, below the optional second argument. */
+static val hash_result(int argc, val *argv, uint64_t h) {
+  if (argc < 2)
+    return FIX(h >> 8);
+  if (arg_fix(argv, 1) < 1)
+    raise_range(1, argv[1]);
+  return FIX((h >> 8) % (size_t)arg_fix(argv, 1));
+}
+
 static val p_hash(int argc, val *argv) {
   int budget = 64;
-  val t = vm.root[R_GUARDED];
-  uint64_t h = hash_equal(t, argv[0], &budget) >> 8;
-  return FIX(argc > 1 ? h % (size_t)arg_fix(argv, 1) : h >> 8);
+  purpose = TO_KEEP;
+  return hash_result(argc, argv, hash_equal(argv[0], &budget));
 }
 
 static val p_string_hash(int argc, val *argv) {
-  uint64_t h = string_hash(arg_string(argv, 0)) >> 8;
-  return FIX(argc > 1 ? h % (size_t)arg_fix(argv, 1) : h >> 8);
+  return hash_result(argc, argv, string_hash(arg_string(argv, 0)));
 }
 
 const struct prim prims_table[] = {
     {"%make-hash-table", p_make_table, 2, 2},
+    {"%make-alike", p_make_alike, 1, 1},
     {"hash-table?", p_tablep, 1, 1},
     {"hash-table-ref/default", p_ref, 3, 3},
     {"hashq-ref", p_ref, 2, 3},

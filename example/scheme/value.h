@@ -110,7 +110,8 @@ enum type {
   T_MACRO,   /* scope, literals, rules, ellipsis */
   T_ENV,
   T_GUARDIAN,
-  T_WEAK, /* an array whose references are weak */
+  T_WEAK,      /* an array whose references may be weak */
+  T_EPHEMERON, /* the same, of pairs */
   T_LIMIT
 };
 

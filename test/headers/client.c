@@ -12,6 +12,7 @@
 #include "mpscmvff.h"
 #include "mpscmvt.h"
 #include "mpscsnc.h"
+#include "mpswin.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -25,3 +25,11 @@
 (vector-for-each (lambda (a b) (display (* a b))) #(1 2) #(3 4))
 (newline)
 (show (equal? '#0=(1 . #0#) '#1=(1 1 . #1#)))
+;; datum labels inside each other, and one for another
+(define (show-read s) (show (guard (e (#t 'error)) (read (open-input-string s)))))
+(show-read "#0=(a #1=(b #0# . #1#) #1#)")
+(show-read "#0=#1=(#0# #1#)")
+(show-read "#(#0=#(1 #0#) #0#)")
+(show-read "(#0=5 #0#)")
+(show-read "#0=#1=#0#")
+(show-read "(#0# #0=1)")

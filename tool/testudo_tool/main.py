@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from . import kernel, modes, statistics, tally, tune
+from . import events, kernel, modes, statistics, tally, tune
 
 DESCRIPTION = """\
 Count the system calls that a program makes, and time it. The program runs
@@ -39,6 +39,17 @@ def add_tune(commands):
     add_program(parser)
 
 
+def add_events(commands):
+    parser = commands.add_parser(
+        "events", help="print the telemetry in a file, an event a line")
+    parser.add_argument("--summary", action="store_true",
+                        help="how many of each, and how long they took")
+    parser.add_argument("--json", action="store_true",
+                        help="the summary as one JSON object")
+    parser.add_argument("file", nargs="?", default="mpsio.log",
+                        help="default: %(default)s")
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="testudo", description=DESCRIPTION)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -51,10 +62,11 @@ def parse(arguments):
                               "(default: %(default)s)")
     add_program(compare)
     add_tune(commands)
+    add_events(commands)
     commands.add_parser("calibrate",
                         help="what protection costs on this machine")
     options = parser.parse_args(arguments)
-    if options.command == "calibrate":
+    if options.command in ("calibrate", "events"):
         return options
     if options.program[:1] == ["--"]:
         del options.program[0]
@@ -109,10 +121,27 @@ def command_calibrate(_options):
     print(json.dumps(tune.calibrate(), indent=1))
 
 
+def command_events(options):
+    try:
+        if options.json:
+            print(json.dumps(events.summary(options.file)))
+        elif options.summary:
+            print(events.summary_text(events.summary(options.file)))
+        else:
+            for line in events.listing(options.file):
+                print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise kernel.Failure(f"{options.file}: {error.strerror}", 1) from error
+
+
 def main(arguments=None):
     options = parse(arguments)
     command = {"run": command_run, "compare": command_compare,
-               "tune": command_tune, "calibrate": command_calibrate}
+               "tune": command_tune, "events": command_events,
+               "calibrate": command_calibrate}
     try:
         command[options.command](options)
     except kernel.Failure as failure:

@@ -1,0 +1,102 @@
+/* Testudo: threads that run on their alternate signal stack, on Linux.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   What was interrupted is on the thread's own stack. Where that ends only the
+   kernel's record of the interruption tells, which lies somewhere on the
+   alternate stack, and is known by what it repeats: the place and the size
+   of that stack. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "code/platform.h"
+#include "code/context_linux.h"
+
+#if TDO_PF_LINUX
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+enum {
+  ALTERNATE_ALIGN = 16, /* of such a record, on every machine here */
+#if defined(__x86_64__)
+  ALTERNATE_RED_ZONE = 128
+#else
+  ALTERNATE_RED_ZONE = 0
+#endif
+};
+
+static char *alternate_sp(const ucontext_t *uc) {
+#if defined(__x86_64__)
+  return (char *)(uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
+#else
+  return (char *)(uintptr_t)uc->uc_mcontext.sp;
+#endif
+}
+
+static bool alternate_has(const stack_t *stack, const char *p) {
+  return (uintptr_t)p - (uintptr_t)stack->ss_sp < stack->ss_size;
+}
+
+/* The record of the first interruption that went to STACK: the one with the
+   highest address. Null if there is none at or above HOT. */
+static const ucontext_t *alternate_record(const stack_t *stack,
+                                          const char *hot) {
+  const char *limit = (char *)stack->ss_sp + stack->ss_size;
+  uintptr_t p = tdo_round_down(
+      (uintptr_t)limit - offsetof(ucontext_t, uc_sigmask), ALTERNATE_ALIGN);
+
+  for (; p >= (uintptr_t)hot; p -= ALTERNATE_ALIGN) {
+    const ucontext_t *uc = (const ucontext_t *)p;
+    if (uc->uc_stack.ss_sp == stack->ss_sp &&
+        uc->uc_stack.ss_size == stack->ss_size &&
+        !alternate_has(stack, alternate_sp(uc))) {
+      return uc;
+    }
+  }
+  return NULL;
+}
+
+/* CTX is of a thread whose alternate stack is STACK. */
+static bool alternate_own(tdo_context_t *ctx, const stack_t *stack) {
+  char *hot = ctx->sp;
+  const ucontext_t *uc;
+
+  if (stack->ss_flags & SS_DISABLE) {
+    return true;
+  }
+  if (!alternate_has(stack, hot)) {
+    hot += ALTERNATE_RED_ZONE; /* it may reach below the stack's base */
+    if (!alternate_has(stack, hot)) {
+      return true;
+    }
+    hot = stack->ss_sp;
+  }
+  uc = alternate_record(stack, hot);
+  if (uc == NULL) {
+    return false;
+  }
+  ctx->alternate = hot;
+  ctx->alternate_limit = (char *)stack->ss_sp + stack->ss_size;
+  ctx->sp = alternate_sp(uc) - ALTERNATE_RED_ZONE;
+  return true;
+}
+
+bool tdo_context_linux_own(tdo_context_t *ctx, const void *uc) {
+  ctx->alternate = ctx->alternate_limit = NULL;
+  return alternate_own(ctx, &((const ucontext_t *)uc)->uc_stack);
+}
+
+void tdo_context_own(tdo_context_t *ctx) {
+  int saved_errno = errno;
+  stack_t stack;
+
+  if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK)) {
+    stack.ss_flags = 0;
+    (void)alternate_own(ctx, &stack);
+  }
+  errno = saved_errno;
+}
+
+#endif /* TDO_PF_LINUX */

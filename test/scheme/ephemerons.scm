@@ -1,0 +1,88 @@
+;;; Testudo: tables whose values keep their own keys. Guile has not got them;
+;;; ephemerons.out is what must come out. SPDX-License-Identifier: BSD-2-Clause
+(import (scheme base) (scheme write))
+(define (show x) (write x) (newline))
+(define (churn n l)
+  (if (> n 0) (churn (- n 1) (if (= 0 (remainder n 1000)) '() (cons n l))) l))
+(define t (make-ephemeron-hash-table))
+(define strong-values (make-weak-key-hash-table))
+
+;; Every value refers to its key.
+(define (fill n)
+  (if (> n 0)
+      (let ((key (list n)))
+        (hash-table-set! t key (vector key n))
+        (hash-table-set! strong-values (list n) n)
+        (fill (- n 1)))))
+(fill 1000)
+(define live
+  (let loop ((i 0) (l '())) (if (= i 100) l (loop (+ i 1) (cons (list i) l)))))
+(for-each (lambda (k) (hash-table-set! t k (vector k (car k)))) live)
+
+;; A chain: each value is the key of the next pair. Only the first is held.
+(define first-key (list 'first))
+(let loop ((i 0) (key first-key))
+  (if (< i 50)
+      (let ((next (list i)))
+        (hash-table-set! t key next)
+        (loop (+ i 1) next))))
+;; A ring of pairs that nobody holds.
+(let* ((a (list 'a)) (b (list 'b)))
+  (hash-table-set! t a b)
+  (hash-table-set! t b a))
+;; What is no object has no death.
+(hash-table-set! t 5 (list 'five))
+(hash-table-set! t 'six 6)
+(hash-table-set! t live 7)
+
+(churn 100000 '())
+(gc) (gc)
+(show (>= (hash-table-count t) 153))
+(show (< (hash-table-count t) 300))
+(show (= (hash-table-count t) (length (hash-table->alist t))))
+(define (wrong-values l)
+  (if (null? l)
+      0
+      (let ((v (hash-table-ref/default t (car l) #f)))
+        (+ (if (and (vector? v) (eq? (vector-ref v 0) (car l))
+                    (eqv? (vector-ref v 1) (caar l)))
+               0
+               1)
+           (wrong-values (cdr l))))))
+(show (wrong-values live))
+(define (chain-length key n)
+  (let ((next (hash-table-ref/default t key #f)))
+    (if next (chain-length next (+ n 1)) n)))
+(show (chain-length first-key 0))
+(show (list (hash-table-ref/default t 5 #f) (hash-table-ref/default t 'six #f)
+            (hash-table-ref/default t live #f)))
+;; Updates and deletions, while everything moves.
+(for-each (lambda (k)
+            (hash-table-set! t k (list 'new k))
+            (churn 2000 '())
+            (if (odd? (car k)) (hash-table-delete! t k)))
+          live)
+(show (let loop ((l live) (wrong 0))
+        (if (null? l)
+            wrong
+            (loop (cdr l)
+                  (if (equal? (hash-table-ref/default t (car l) 'none)
+                              (if (odd? (caar l))
+                                  'none
+                                  (list 'new (car l))))
+                      wrong
+                      (+ wrong 1))))))
+(set! live '())
+(set! first-key #f)
+(churn 100000 '())
+(gc) (gc)
+(show (< (hash-table-count t) 120))
+(define small (make-ephemeron-hash-table))
+(do ((i 0 (+ i 1))) ((= i 5000)) (hash-table-set! small i (list i)))
+(do ((i 0 (+ i 1))) ((= i 4990)) (hash-table-delete! small i))
+(show (hash-table-count small))
+(show (hash-table-ref/default small 4995 #f))
+(show (hash-table-ref/default small 4 #f))
+(define copy (hash-table-copy small))
+(hash-table-clear! small)
+(show (list (hash-table-count small) (hash-table-count copy)))

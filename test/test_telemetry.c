@@ -1,0 +1,258 @@
+/* Testudo: what a client's arenas put into the telemetry, read back.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "code/event.h"
+#include "mpsclo.h"
+#include "mpscmfs.h"
+#include "mpscmvt.h"
+#include "test/objects.h"
+#include "test/suite.h"
+
+static char room[] = "/tmp/test_telemetry_XXXXXX";
+static char name[64];
+static uint64_t *words;
+
+static void begin(const char *control) {
+  ck_assert_ptr_nonnull(mkdtemp(room));
+  (void)snprintf(name, sizeof name, "%s/log", room);
+  ck_assert_int_eq(setenv("MPS_TELEMETRY_FILENAME", name, 1), 0);
+  if (control == NULL)
+    ck_assert_int_eq(unsetenv("MPS_TELEMETRY_CONTROL"), 0);
+  else
+    ck_assert_int_eq(setenv("MPS_TELEMETRY_CONTROL", control, 1), 0);
+}
+
+static void end(void) {
+  (void)unlink(name);
+  (void)rmdir(room);
+  free(words);
+}
+
+/* Pools of all sorts come, are used, and go. */
+static void live(void) {
+  mps_pool_t lo, mfs, mvff, mvt;
+  mps_addr_t blocks[200];
+  mps_ap_t on;
+  heap_start(mps_class_amc());
+  lo = obj_pool(mps_class_lo());
+  on = point(lo);
+  CREATE(mfs, mps_class_mfs(), MFS_UNIT_SIZE, 24);
+  CREATE(mvff, mps_class_mvff(), SPARE, 0.0);
+  CREATE(mvt, mps_class_mvt(), MAX_SIZE, 1000);
+  mps_message_type_enable(arena, mps_message_type_finalization());
+  for (size_t i = 0; i < 20000; ++i) {
+    table[i % 300] = numbered(i);
+    if (i % 1000 != 0)
+      *obj_ref(table[i % 300], 1) = obj_on(on, OBJ_LEAF, 3);
+    else
+      ck_assert_int_eq(mps_finalize(arena, &table[i % 300]), MPS_RES_OK);
+  }
+  for (size_t i = 0; i < 200; ++i)
+    blocks[i] = alloc(mvff, 10000 + 10 * i);
+  for (size_t i = 0; i < 200; ++i)
+    mps_free(mvff, blocks[(i * 7) % 200], 10000 + 10 * ((i * 7) % 200));
+  (void)alloc(mfs, 24);
+  memset(table, 0, sizeof table); /* nothing may refer to what goes */
+  collect();
+  mps_arena_park(arena);
+  mps_ap_destroy(on);
+  mps_pool_destroy(lo);
+  mps_pool_destroy(mfs);
+  mps_pool_destroy(mvff);
+  mps_pool_destroy(mvt);
+  heap_stop();
+}
+
+#if TDO_RASH
+
+START_TEST(nothing) {
+  begin("all");
+  live();
+  ck_assert_int_ne(access(name, F_OK), 0);
+  end();
+}
+END_TEST
+
+SUITE_MAIN("telemetry", 60, nothing)
+
+#else
+
+static size_t count; /* of words */
+
+static void load(void) {
+  enum { MOST = 64 << 20 };
+  FILE *file = fopen(name, "rb");
+  ck_assert_ptr_nonnull(file);
+  words = malloc(MOST);
+  count = fread(words, WORD, MOST / WORD, file);
+  (void)fclose(file);
+  ck_assert_uint_lt(count, MOST / WORD);
+  ck_assert_int_eq(memcmp(words, "TDOEVT1\n", 8), 0);
+}
+
+/* The next record of CODE at *AT_IO; null at the end. */
+static const uint64_t *next(size_t *at_io, unsigned code) {
+  while (*at_io < count) {
+    const uint64_t *record = words + *at_io;
+    *at_io += 2 + (record[0] >> 16 & 0xffff) + ((record[0] >> 32) + 7) / 8;
+    ck_assert_uint_le(*at_io, count);
+    if ((record[0] & 0xffff) == code)
+      return record;
+  }
+  return NULL;
+}
+
+static size_t number(unsigned code) {
+  size_t at = 2, n = 0;
+  while (next(&at, code) != NULL)
+    ++n;
+  return n;
+}
+
+/* The first record of CODE. */
+static const uint64_t *first(unsigned code) {
+  size_t at = 2;
+  const uint64_t *record = next(&at, code);
+  ck_assert_ptr_nonnull(record);
+  return record;
+}
+
+/* The sum of argument I of the records of CODE. */
+static uint64_t sum(unsigned code, size_t i) {
+  const uint64_t *record;
+  uint64_t total = 0;
+  for (size_t at = 2; (record = next(&at, code)) != NULL;)
+    total += record[2 + i];
+  return total;
+}
+
+/* No file while the filter is 0. */
+START_TEST(silent) {
+  begin(NULL);
+  live();
+  mps_telemetry_flush();
+  ck_assert_int_ne(access(name, F_OK), 0);
+  end();
+}
+END_TEST
+
+START_TEST(everything) {
+  const uint64_t *record;
+  begin("all");
+  live(); /* flushed when the arena goes */
+  load();
+  ck_assert_uint_eq(number(TDO_EVENT_ARENA_CREATE), 1);
+  ck_assert_uint_eq(number(TDO_EVENT_ARENA_DESTROY), 1);
+  ck_assert_uint_ge(number(TDO_EVENT_ARENA_EXTEND), 1);
+  ck_assert_uint_eq(number(TDO_EVENT_ARENA_EXTEND),
+                    number(TDO_EVENT_ARENA_CONTRACT));
+  ck_assert_uint_eq(number(TDO_EVENT_POOL_CREATE), 5);
+  ck_assert_uint_eq(number(TDO_EVENT_POOL_DESTROY), 5);
+  ck_assert_uint_eq(number(TDO_EVENT_AP_CREATE), 2);
+  ck_assert_uint_eq(number(TDO_EVENT_AP_DESTROY), 2);
+  ck_assert_uint_gt(number(TDO_EVENT_COLLECT_BEGIN), 3);
+  ck_assert_uint_eq(number(TDO_EVENT_COLLECT_BEGIN),
+                    number(TDO_EVENT_COLLECT_END));
+  ck_assert_uint_eq(number(TDO_EVENT_FLIP), number(TDO_EVENT_COLLECT_END));
+  ck_assert_uint_ge(number(TDO_EVENT_PAUSE), number(TDO_EVENT_FLIP));
+  ck_assert_uint_gt(number(TDO_EVENT_FILL), 10);
+  ck_assert_uint_eq(number(TDO_EVENT_FINALIZE), 20);
+  ck_assert_uint_gt(number(TDO_EVENT_FINALIZED), 10);
+  ck_assert_uint_eq(number(TDO_EVENT_DROPPED), 0);
+  /* What the pools got they gave back. */
+  ck_assert_uint_gt(sum(TDO_EVENT_SEG_ALLOC, 2), 200 * 10000);
+  ck_assert_uint_eq(sum(TDO_EVENT_SEG_ALLOC, 2),
+                    sum(TDO_EVENT_SEG_FREE, 2));
+  record = first(TDO_EVENT_COLLECT_BEGIN);
+  ck_assert_uint_eq(record[2], first(TDO_EVENT_ARENA_CREATE)[2]);
+  ck_assert_uint_gt(record[0] >> 32, 0); /* why */
+  record = first(TDO_EVENT_POOL_CREATE);
+  ck_assert_uint_eq(record[0] >> 32, 3);
+  ck_assert_int_eq(memcmp(record + 4, "AMC", 4), 0);
+  /* On the hot paths only in cool. */
+  ck_assert_uint_eq(number(TDO_EVENT_FIX) > 0, TDO_COOL);
+  ck_assert_uint_eq(number(TDO_EVENT_ALLOC), TDO_COOL ? 201 : 0);
+  ck_assert_uint_eq(number(TDO_EVENT_FREE), TDO_COOL ? 200 : 0);
+  end();
+}
+END_TEST
+
+/* Of the kinds that are on, and no others. */
+START_TEST(selected) {
+  begin("pool user");
+  mps_label_t label = mps_telemetry_intern("my pool");
+  live();
+  mps_telemetry_label(&label, label);
+  mps_telemetry_set(1); /* from here on arenas, too */
+  start();
+  mps_telemetry_reset(1);
+  stop();
+  mps_telemetry_flush();
+  load();
+  ck_assert_uint_eq(number(TDO_EVENT_POOL_CREATE), 5);
+  ck_assert_uint_eq(number(TDO_EVENT_COLLECT_BEGIN), 0);
+  ck_assert_uint_eq(number(TDO_EVENT_SEG_ALLOC), 0);
+  ck_assert_uint_eq(number(TDO_EVENT_FILL), 0);
+  ck_assert_uint_eq(number(TDO_EVENT_ARENA_CREATE), 1);
+  ck_assert_uint_eq(number(TDO_EVENT_ARENA_DESTROY), 0);
+  ck_assert_uint_eq(first(TDO_EVENT_INTERN)[2], label);
+  ck_assert_uint_eq(first(TDO_EVENT_LABEL)[2], (mps_word_t)&label);
+  end();
+}
+END_TEST
+
+/* The child writes nothing, and nothing of the parent's twice. */
+START_TEST(forked) {
+  pid_t child;
+  int status;
+  begin("arena");
+  heap_start(mps_class_amc());
+  fflush(NULL);
+  child = fork();
+  ck_assert_int_ge(child, 0);
+  if (child == 0) {
+    if (mps_telemetry_get() != 0)
+      _exit(1);
+    table[0] = numbered(1);
+    collect();
+    heap_stop();
+    exit(0);
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert_int_eq(status, 0);
+  table[0] = numbered(1);
+  collect();
+  heap_stop();
+  load();
+  ck_assert_uint_eq(number(TDO_EVENT_ARENA_CREATE), 1);
+  ck_assert_uint_eq(number(TDO_EVENT_COLLECT_BEGIN), 1);
+  ck_assert_uint_eq(number(TDO_EVENT_ARENA_DESTROY), 1);
+  end();
+}
+END_TEST
+
+/* A client that leaves its arenas behind has its events all the same. */
+START_TEST(left) {
+  pid_t child;
+  int status;
+  begin("arena");
+  fflush(NULL);
+  child = fork();
+  ck_assert_int_ge(child, 0);
+  if (child == 0) {
+    start();
+    exit(0);
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert_int_eq(status, 0);
+  load();
+  ck_assert_uint_eq(number(TDO_EVENT_ARENA_CREATE), 1);
+  end();
+}
+END_TEST
+
+SUITE_MAIN("telemetry", 60, silent, everything, selected, forked, left)
+
+#endif

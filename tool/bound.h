@@ -1,0 +1,48 @@
+/* Testudo: the lower bound: the fewest protection calls that any shield could
+   make which knows the future. SPDX-License-Identifier: BSD-2-Clause
+
+   What it must do is what the shield promises, no more: when a session ends,
+   every page in use allows what is wanted (read-barred: nothing; write-barred:
+   reading; else everything); and a page that is exposed is open from then to
+   the end of its exposure. Free pages are of no concern. When it calls, and
+   for how many pages at once, it chooses. And it knows the future: a write bar
+   that is hit, or given up, before the next collection begins tells nobody
+   anything, because the page counts as written then in any case; so it need
+   not be put up.
+
+   At the ends of sessions all is determined, so each session has a bound of
+   its own, the larger of
+
+   - the number of different kinds of call that it cannot do without: one that
+     opens, if a closed page is exposed or no longer barred; one that closes to
+     everything, and one that closes to writes, if a page needs it;
+   - half of the number of places where two neighbours in use (with free pages
+     between them or not) had the same access before the session and have not
+     after it, since a call makes such differences at its two ends at most.
+
+   In dirty mode arming is a call: one in each session in which a page must be
+   armed that is not, or that was exposed, since the collector may have written
+   it. */
+#ifndef TDO_TOOL_BOUND_H
+#define TDO_TOOL_BOUND_H
+
+#include "shield/shield.h"
+
+typedef struct bound bound_t;
+
+/* For the requests made of SHIELD, which is new. Null: no memory. */
+bound_t *bound_new(const tdo_shield_t *shield);
+/* The bound of what was noted so far; frees BOUND. */
+size_t bound_finish(bound_t *bound);
+
+/* After any request about these pages but an exposure; after an exposure; when
+   their write bars were hit, or lost; when they were found to be written. */
+void bound_touch(bound_t *bound, size_t first, size_t limit);
+void bound_expose(bound_t *bound, size_t first, size_t limit);
+void bound_useless(bound_t *bound, size_t first, size_t limit);
+void bound_written(bound_t *bound, size_t first, size_t limit);
+/* A session ends; a collection begins. */
+void bound_session(bound_t *bound);
+void bound_collection(bound_t *bound);
+
+#endif /* TDO_TOOL_BOUND_H */
