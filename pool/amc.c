@@ -60,8 +60,11 @@ static mps_res_t amc_take_chain(amc_pool_t *amc, mps_arg_s args[]) {
   mps_arg_s arg;
 
   if (tdo_arg_pick(&arg, args, MPS_KEY_CHAIN)) {
-    TDO_ASSERT(arg.val.chain != NULL && arg.val.chain->heap == amc->pool.heap,
-               "a pool's chain must belong to the pool's arena");
+    bool good = arg.val.chain != NULL && tdo_chain_check(arg.val.chain) &&
+                arg.val.chain->heap == amc->pool.heap;
+    TDO_ASSERT(good, "a pool's chain must belong to the pool's arena");
+    if (!good)
+      return MPS_RES_PARAM;
     amc->chain = arg.val.chain;
     return MPS_RES_OK;
   }
@@ -88,9 +91,10 @@ static void amc_take_sizes(amc_pool_t *amc, mps_arg_s args[]) {
 static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
   amc_pool_t *amc = amc_of(pool);
   void *p;
-  mps_res_t res;
+  mps_res_t res = tdo_pool_take_format(pool, args);
 
-  tdo_pool_take_format(pool, args);
+  if (res != MPS_RES_OK)
+    return res;
   amc_take_sizes(amc, args);
   amc->leaf = !pool->klass->scanned;
   tdo_ring_init(&amc->open);

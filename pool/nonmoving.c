@@ -42,10 +42,10 @@ static mps_res_t nm_take_gen(tdo_nm_pool_t *nm, mps_arg_s args[]) {
 }
 
 mps_res_t tdo_nm_init(tdo_nm_pool_t *nm, mps_arg_s args[]) {
-  mps_res_t res;
+  mps_res_t res = tdo_pool_take_format(&nm->pool, args);
 
-  tdo_pool_take_format(&nm->pool, args);
-  res = nm_take_gen(nm, args);
+  if (res == MPS_RES_OK)
+    res = nm_take_gen(nm, args);
   if (res != MPS_RES_OK)
     return res;
   nm->shift = tdo_log2(nm->pool.align);

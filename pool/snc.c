@@ -63,9 +63,8 @@ static void snc_varargs(mps_arg_s args[], va_list list) {
 }
 
 static mps_res_t snc_init(tdo_pool_t *pool, mps_arg_s args[]) {
-  tdo_pool_take_format(pool, args);
   tdo_ring_init(&snc_of(pool)->spare);
-  return MPS_RES_OK;
+  return tdo_pool_take_format(pool, args);
 }
 
 static void snc_set_free(snc_seg_t *seg, size_t bytes) {

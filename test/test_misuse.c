@@ -530,4 +530,30 @@ START_TEST(test_no_misuse) {
 }
 END_TEST
 
-SUITE_MAIN("misuse", 100, test_rows, test_no_misuse)
+/* A handler that returns: the pool is refused, in every variety. */
+START_TEST(test_refused) {
+  mps_pool_class_t classes[] = {mps_class_amc(), mps_class_amcz(),
+                                mps_class_ams(), mps_class_awl(),
+                                mps_class_lo()};
+  surroundings();
+  asserted_start();
+  REQUIRE(mps_fmt_create_k(&made_fmt, other, mps_args_none) == MPS_RES_OK);
+  REQUIRE(mps_chain_create(&made_chain, other, 1, good_gens) == MPS_RES_OK);
+  for (size_t i = 0; i < sizeof classes / sizeof classes[0]; ++i) {
+    ASSERTED(res = mps_pool_create_k(&made_pool, arena, classes[i],
+                                     mps_args_none));
+    ck_assert_int_eq(res, MPS_RES_PARAM);
+    ASSERTED(POOL_WITH(classes[i], FORMAT, made_fmt));
+    ck_assert_int_eq(res, MPS_RES_PARAM);
+    ASSERTED(POOL_WITH_2(classes[i], FORMAT, fmt, CHAIN, NULL));
+    ck_assert_int_eq(res, MPS_RES_PARAM);
+    ASSERTED(POOL_WITH_2(classes[i], FORMAT, fmt, CHAIN, made_chain));
+    ck_assert_int_eq(res, MPS_RES_PARAM);
+  }
+  ASSERTED(res = mps_pool_create_k(&made_pool, arena, mps_class_snc(),
+                                   mps_args_none));
+  ck_assert_int_eq(res, MPS_RES_PARAM);
+}
+END_TEST
+
+SUITE_MAIN("misuse", 100, test_rows, test_no_misuse, test_refused)

@@ -12,6 +12,7 @@
 #define WINDOW_UNKNOWN    ((size_t)4 << 30)
 #define WINDOW_LEAST      ((size_t)64 << 30)
 #define WINDOW_SHARE      16  /* windows for this many times physical memory */
+#define WINDOW_ARENAS     8   /* have windows that large; later ones less */
 #define HEAP_CLIENT_ALIGN      64  /* of this structure in client memory */
 #define HEAP_CLIENT_PAGE_SHIFT 12  /* "pages" there, for the summary */
 #define EXTRA_PER_GRAIN   6.0 /* table bytes: shield, summary */
@@ -44,6 +45,14 @@ static void heaps_remove(tdo_heap_t *heap) {
     if (atomic_load(&heaps[i]) == heap)
       atomic_store(&heaps[i], NULL);
   tdo_lock_global_release();
+}
+
+static size_t heaps_count(void) {
+  size_t limit = atomic_load(&heaps_limit), count = 0;
+
+  for (size_t i = 0; i < limit; ++i)
+    count += atomic_load(&heaps[i]) != NULL;
+  return count;
 }
 
 static tdo_heap_t *heaps_find(void *addr) {
@@ -412,7 +421,9 @@ static size_t heap_window(const tdo_heap_options_t *options) {
     return tdo_max(options->size, limit / 8);
   if (physical == SIZE_MAX) /* address space is taken from the heap of C */
     return tdo_max(options->size, WINDOW_UNKNOWN);
-  return tdo_max(WINDOW_LEAST, physical * WINDOW_SHARE);
+  /* Many arenas must not use up the address space of the process. */
+  return tdo_max(WINDOW_LEAST, physical * WINDOW_SHARE) /
+         (1 + heaps_count() / WINDOW_ARENAS);
 }
 
 /* The arena's own structure lies in table memory of its own: the address

@@ -61,16 +61,22 @@ void tdo_pool_destroy(tdo_pool_t *pool) {
   tdo_control_free(&heap->control, pool, pool->klass->size);
 }
 
-void tdo_pool_take_format(tdo_pool_t *pool, mps_arg_s args[]) {
+mps_res_t tdo_pool_take_format(tdo_pool_t *pool, mps_arg_s args[]) {
+  const tdo_format_t *fmt;
   mps_arg_s arg;
+  bool good;
 
-  tdo_arg_require(&arg, args, MPS_KEY_FORMAT);
-  TDO_ASSERT(tdo_format_check(arg.val.format) &&
-                 arg.val.format->heap == pool->heap,
-             "the pool's format must belong to the pool's arena");
+  if (!tdo_arg_require(&arg, args, MPS_KEY_FORMAT))
+    return MPS_RES_PARAM;
+  fmt = arg.val.format;
+  good = fmt != NULL && fmt->sig == TDO_FORMAT_SIG && fmt->heap == pool->heap;
+  TDO_ASSERT(good, "the pool's format must belong to the pool's arena");
+  if (!good)
+    return MPS_RES_PARAM;
   pool->format = arg.val.format;
   ++pool->format->pools;
   pool->align = pool->format->align;
+  return MPS_RES_OK;
 }
 
 tdo_space_t *tdo_pool_space(tdo_pool_t *pool) {

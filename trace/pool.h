@@ -126,8 +126,9 @@ mps_res_t tdo_pool_create(tdo_pool_t **pool_o, mps_arena_t heap,
 void tdo_pool_destroy(tdo_pool_t *pool);
 bool tdo_pool_check(const tdo_pool_t *pool);
 
-/* For classes: take the required FORMAT key; sets format and align. */
-void tdo_pool_take_format(tdo_pool_t *pool, mps_arg_s args[]);
+/* For classes: take the required FORMAT key; sets format and align.
+   MPS_RES_PARAM, after an assertion, if it is not there or not fit. */
+mps_res_t tdo_pool_take_format(tdo_pool_t *pool, mps_arg_s args[]);
 
 /* For classes: the arena's address space, and its control blocks. */
 tdo_space_t *tdo_pool_space(tdo_pool_t *pool);
