@@ -56,6 +56,7 @@
 #include "trace/gen.c"
 #include "trace/heap.c"
 #include "trace/ld.c"
+#include "trace/log.c"
 #include "trace/message.c"
 #include "trace/policy.c"
 #include "trace/pool.c"

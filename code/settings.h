@@ -49,7 +49,9 @@
   X(statistics, FLAG, "TESTUDO_STATISTICS", 0, "off", 0, 1, "on or off",      \
     "print statistics when the program ends")                                 \
   X(check, FLAG, "TESTUDO_CHECK", 0, "off", 0, 1, "on or off",                \
-    "check the whole heap around each collection")
+    "check the whole heap around each collection")                            \
+  X(log, FLAG, "TESTUDO_LOG", 0, "off", 0, 1, "on or off",                    \
+    "print a line about each collection")
 
 #define TDO_SETTING_C_SIZE   size_t
 #define TDO_SETTING_C_SIZE0  size_t

@@ -81,6 +81,7 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
   o->window = s.reserve;
   o->stress = s.stress;
   o->check_heap = s.check;
+  o->log = s.log;
   o->record = arena_record();
   if (s.statistics)
     tdo_statistics_at_exit();

@@ -36,6 +36,7 @@
 #define AMC_BUFFER_MOST    65536 /* of the mutator: grows to this, */
 #define AMC_BUFFER_SHARE   32.0  /* or this part of a generation's capacity */
 #define AMC_TO_SIZE        65536 /* of segments that survivors fill */
+#define AMC_DENSE          0.6   /* live share that leaves them in place */
 
 static amc_pool_t *amc_of(tdo_pool_t *pool) {
   return (amc_pool_t *)(void *)pool;
@@ -183,7 +184,7 @@ static mps_res_t amc_ap_init(tdo_ap_t *ap, mps_arg_s args[]) {
 }
 
 static mps_res_t amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc,
-                             tdo_gen_t *gen, size_t size) {
+                             tdo_gen_t *gen, size_t size, bool large) {
   tdo_gcseg_t *seg;
   mps_res_t res = tdo_gcseg_alloc(&seg, &amc->pool, gen, sizeof(amc_seg_t),
                                   size, amc->leaf);
@@ -193,7 +194,7 @@ static mps_res_t amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc,
   *seg_o = amc_seg_of(seg);
   (*seg_o)->scanned = seg->seg.base;
   tdo_ring_init(&(*seg_o)->open_ring);
-  if (size < amc->large || size <= AMC_TO_SIZE)
+  if (!large)
     (void)amc_make_pins(amc, *seg_o);
   return MPS_RES_OK;
 }
@@ -216,9 +217,9 @@ static mps_res_t amc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
 
   if (size >= amc->large || pool->heap->stress != 0)
     want = size; /* under stress, to have many chances to collect */
-  res = amc_new_seg(&seg, amc, gen, want);
+  res = amc_new_seg(&seg, amc, gen, want, size >= amc->large);
   if (res != MPS_RES_OK && want > size)
-    res = amc_new_seg(&seg, amc, gen, size);
+    res = amc_new_seg(&seg, amc, gen, size, size >= amc->large);
   if (res != MPS_RES_OK)
     return res;
   seg->gc.ap = ap;
@@ -326,7 +327,13 @@ static char *amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
 /* ---- pinning ---- */
 
 static tdo_gen_t *amc_next_gen(amc_pool_t *amc, tdo_gen_t *gen) {
-  return gen->chain == NULL ? gen : tdo_chain_gen(amc->chain, gen->index + 1);
+  tdo_heap_t *heap = amc->pool.heap;
+
+  if (gen->chain == NULL)
+    return gen;
+  return heap->trace.skipping && gen->chain == heap->trace.chain
+             ? &heap->top
+             : tdo_chain_gen(amc->chain, gen->index + 1);
 }
 
 /* The collector needs white SEG open: an ordinary one until it is freed, a
@@ -357,6 +364,13 @@ static bool amc_is_single(const amc_pool_t *amc, const amc_seg_t *seg) {
   return seg->large && amc_next(amc, seg->gc.seg.base) == seg->condemned;
 }
 
+/* Begin with no pins. */
+static void amc_use_pins(amc_seg_t *seg) {
+  seg->pins = seg->pin_table;
+  seg->unread = seg->pins + tdo_bits_words(seg->pin_count);
+  memset(seg->pins, 0, amc_pin_bytes(seg));
+}
+
 /* Give SEG a table of pins; failing that, keep the whole of it. */
 static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
   if (seg->gc.nailed)
@@ -368,9 +382,7 @@ static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
     seg->kept = true;
     return;
   }
-  seg->pins = seg->pin_table;
-  seg->unread = seg->pins + tdo_bits_words(seg->pin_count);
-  memset(seg->pins, 0, amc_pin_bytes(seg));
+  amc_use_pins(seg);
 }
 
 /* The segment has something to scan. */
@@ -390,9 +402,17 @@ static bool amc_is_pinned(const amc_pool_t *amc, const amc_seg_t *seg,
          tdo_bits_get(seg->pins, amc_pin_index(amc, seg, base));
 }
 
+/* The table of a segment that is collected in place is cleared when the first
+   object is found in it. */
+static void amc_clean_pins(amc_seg_t *seg) {
+  if (seg->in_place && seg->pins == NULL)
+    amc_use_pins(seg);
+}
+
 /* The object at BASE stays in place. */
 static void amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
   amc_nail(amc, seg);
+  amc_clean_pins(seg);
   if (seg->pins != NULL) {
     size_t i = amc_pin_index(amc, seg, base);
     if (tdo_bits_get(seg->pins, i))
@@ -422,6 +442,8 @@ static bool amc_make_held(amc_pool_t *amc, amc_seg_t *seg) {
 
 /* The object at BASE stays in place, if it lives. */
 static void amc_hold(amc_pool_t *amc, amc_seg_t *seg, char *base) {
+  if (seg->in_place)
+    return; /* as everything in it */
   if (amc_make_held(amc, seg))
     tdo_bits_set(seg->held, amc_pin_index(amc, seg, base));
   else
@@ -451,7 +473,7 @@ static mps_res_t amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan,
   scan->ss._seen |= seg->gc.gen->bit;
   if (addr >= seg->condemned || (seg->kept && seg->pins == NULL))
     return MPS_RES_OK;
-  if (seg->gc.nailed)
+  if (seg->gc.nailed && !seg->in_place)
     amc_open(amc, seg);
   base = amc_find(amc, seg, addr);
   if (!amc_pins(amc, base, addr) ||
@@ -498,9 +520,9 @@ static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
 
   if (amc->pool.heap->trace.emergency)
     want = size;
-  res = amc_new_seg(&seg, amc, to->gen, want);
+  res = amc_new_seg(&seg, amc, to->gen, want, size >= amc->large);
   if (res != MPS_RES_OK && want > size)
-    res = amc_new_seg(&seg, amc, to->gen, size);
+    res = amc_new_seg(&seg, amc, to->gen, size, size >= amc->large);
   if (res != MPS_RES_OK)
     return res;
   if (!amc->leaf) {
@@ -643,6 +665,30 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   return MPS_RES_OK;
 }
 
+/* An exact reference into a segment that is collected in place: nothing but
+   tables is touched. */
+static mps_res_t amc_fix_in_place(amc_pool_t *amc, tdo_scan_t *scan,
+                                  amc_seg_t *seg, mps_addr_t *ref_io) {
+  char *base = (char *)*ref_io - amc->pool.format->header;
+  size_t i = amc_pin_index(amc, seg, base);
+
+  amc_clean_pins(seg);
+  scan->ss._seen |= seg->gc.gen->bit;
+  if (tdo_bits_get(seg->pins, i))
+    return MPS_RES_OK;
+  if (scan->rank == TDO_RANK_WEAK) {
+    *ref_io = NULL;
+    return MPS_RES_OK;
+  }
+  tdo_bits_set(seg->pins, i);
+  if (!amc->leaf) {
+    tdo_bits_set(seg->unread, i);
+    if (!seg->gc.grey)
+      tdo_gcseg_set_grey(&seg->gc);
+  }
+  return MPS_RES_OK;
+}
+
 static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
                          mps_addr_t *ref_io) {
   amc_pool_t *amc = amc_of(pool);
@@ -659,7 +705,8 @@ static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
     return MPS_RES_OK;
   }
   if (TDO_UNLIKELY(seg->gc.nailed))
-    return amc_fix_nailed(amc, scan, seg, ref_io);
+    return seg->in_place ? amc_fix_in_place(amc, scan, seg, ref_io)
+                         : amc_fix_nailed(amc, scan, seg, ref_io);
   moved = fmt->isfwd(*ref_io);
   if (moved != NULL) {
     *ref_io = moved;
@@ -709,10 +756,15 @@ static mps_res_t amc_scan_pinned(amc_pool_t *amc, tdo_scan_t *scan,
 
   while ((i = tdo_bits_next_set(seg->unread, i, n)) < n ||
          (i = tdo_bits_next_set(seg->unread, 0, n)) < n) {
-    char *p = seg->gc.seg.base + i * amc->pool.align;
+    char *p = seg->gc.seg.base + i * amc->pool.align, *q = p;
     mps_res_t res;
-    tdo_bits_clear(seg->unread, i);
-    res = tdo_scan_formatted(scan, &amc->pool, p, amc_next(amc, p));
+    do { /* neighbours are scanned as one */
+      tdo_bits_clear(seg->unread, i);
+      q = amc_next(amc, q);
+      i = amc_pin_index(amc, seg, q);
+    } while (i < n && tdo_bits_get(seg->unread, i));
+    seg->marked += (size_t)(q - p);
+    res = tdo_scan_formatted(scan, &amc->pool, p, q);
     if (res != MPS_RES_OK)
       return res;
   }
@@ -771,6 +823,16 @@ static mps_res_t amc_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
 
 /* ---- the collection's start and end ---- */
 
+/* Is white SEG to be collected in place? Not if it was found sparse the last
+   time: then its survivors move together. */
+static bool amc_may_stay(const amc_pool_t *amc, const amc_seg_t *seg) {
+  size_t filled = (size_t)(seg->condemned - seg->gc.seg.base);
+
+  return amc->pool.heap->trace.in_place && seg->gc.gen->chain == NULL &&
+         !seg->large && seg->pin_table != NULL && seg->gc.ap == NULL &&
+         (seg->live == 0 || (double)seg->live > AMC_DENSE * (double)filled);
+}
+
 static void amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   amc_pool_t *amc = amc_of(pool);
   amc_seg_t *seg = amc_seg_of(gc);
@@ -781,6 +843,9 @@ static void amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   gc->filling = false;
   gc->filled = seg->condemned = tdo_gcseg_filled(gc);
   TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
+  seg->marked = 0;
+  seg->in_place = amc_may_stay(amc, seg);
+  gc->nailed = seg->in_place;
 }
 
 static void amc_pause(tdo_pool_t *pool) {
@@ -808,6 +873,8 @@ static bool amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io) {
 
   if (base >= seg->condemned)
     return true;
+  if (seg->in_place)
+    return amc_is_pinned(amc, seg, base);
   if (seg->gc.nailed)
     amc_open(amc, seg);
   moved = pool->format->isfwd(*ref_io);
@@ -839,6 +906,7 @@ static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
 static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   tdo_space_t *sp = tdo_pool_space(&amc->pool);
   char *p = seg->gc.seg.base, *first = NULL, *dead = p, *next, *end;
+  size_t live = 0;
 
   for (; p < seg->gc.filled; p = next) {
     next = amc_next(amc, p);
@@ -849,15 +917,17 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
     else
       amc_pad(amc, dead, p);
     dead = next;
+    live += (size_t)(next - p);
   }
   if (first == NULL) {
     amc_free_seg(seg);
     return;
   }
   seg->gc.filled = seg->scanned = dead;
-  amc->pool.heap->trace.survived += (size_t)(dead - first);
+  seg->live = live;
+  amc->pool.heap->trace.survived += live;
   amc_free_tables(seg);
-  seg->gc.nailed = seg->kept = false;
+  seg->gc.nailed = seg->kept = seg->in_place = false;
   end = sp->base +
         tdo_round_up((size_t)(dead - sp->base), (size_t)1 << sp->grain_shift);
   if (end < seg->gc.seg.limit)
@@ -901,13 +971,27 @@ static void amc_part(amc_seg_t *seg) {
   }
 }
 
+/* Everything in SEG survived in place. */
+static void amc_reclaim_full(amc_pool_t *amc, amc_seg_t *seg) {
+  seg->live = seg->marked;
+  amc->pool.heap->trace.survived += seg->marked;
+  seg->pins = seg->unread = NULL;
+  seg->gc.nailed = seg->in_place = false;
+  tdo_gcseg_clear_white(&seg->gc);
+}
+
 static void amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   amc_pool_t *amc = amc_of(pool);
   amc_seg_t *seg = amc_seg_of(gc);
+  size_t filled = (size_t)(seg->condemned - gc->seg.base);
 
   amc_part(seg);
   if (gc->ap != NULL || gc->filled > seg->condemned) {
     amc_reclaim_tail(amc, seg);
+  } else if (seg->in_place && seg->pins == NULL) {
+    amc_free_seg(seg);
+  } else if (seg->in_place && seg->marked == filled) {
+    amc_reclaim_full(amc, seg);
   } else if (seg->gc.nailed) {
     amc_open(amc, seg);
     amc_reclaim_nailed(amc, seg);

@@ -12,6 +12,10 @@ typedef struct amc_seg {
   tdo_gcseg_t gc;    /* first */
   bool kept;         /* nailed, and everything stays that has not moved */
   bool large;        /* one object of its own extent */
+  bool in_place;     /* white and nailed: whatever is reached stays */
+  size_t live;       /* bytes that survived the last collection in place;
+                        0: not known */
+  size_t marked;     /* bytes found to survive by the one in progress */
   tdo_ring_t open_ring; /* in pool->open, while nailed and exposed */
   char *scanned;     /* .scanned */
   char *condemned;   /* .condemned */

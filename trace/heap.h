@@ -38,6 +38,7 @@ typedef struct tdo_heap_options {
   size_t quantum;        /* bytes scanned for each barrier hit */
   unsigned stress;       /* collect at every n-th chance; 0: never */
   bool check_heap;       /* run the heap checker around collections */
+  bool log;              /* a line about each collection */
   double spare, pause_time;
   size_t spare_bytes;    /* most spare memory; SIZE_MAX: the fraction says */
   const char *record; /* file to record the shield's requests in, or null */
@@ -84,6 +85,9 @@ struct mps_arena_s {
   mps_arena_extended_t extended;
   mps_arena_contracted_t contracted;
   /* Policy (policy.c). */
+  double full_growth;    /* of the heap that makes a full collection due */
+  size_t skip, skip_next; /* collections for which the nursery is promoted
+                            past the middle generation: now, and next time */
   double survivors;      /* bytes alive after the last full collection */
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
@@ -94,10 +98,12 @@ struct mps_arena_s {
   size_t quantum_now;    /* the same, larger while hits come close together */
   uint64_t hit_ended, hit_took; /* the last hit of a read bar; ns */
   uint64_t stopped_at;   /* ns */
+  bool stress_move;      /* under stress: the next full one moves all */
   bool explicit_collect; /* the client asked: keep no memory back */
   bool trace_emergency_next; /* the next collection starts without memory */
   unsigned stress, stress_count;
   bool stress_turn;
+  bool log;              /* TESTUDO_LOG */
   bool check_heap;
   size_t check_wait;     /* collections until the next check */
   unsigned char *sanity_zones; /* all white, while the checker runs */
@@ -172,6 +178,9 @@ bool tdo_policy_start_full(tdo_heap_t *heap, const char *why);
 bool tdo_policy_collect(tdo_heap_t *heap, const char *why);
 /* After a collection: capacities, spare memory held for the nursery. */
 void tdo_policy_collected(tdo_heap_t *heap);
+
+/* At the end of a collection: a line about it, if the user wants them. */
+void tdo_heap_log(tdo_heap_t *heap);
 
 /* A check of the whole heap from outside the collector: every object
    reachable, every summary right. For debug runs (sanity.c). */

@@ -6,15 +6,24 @@
 #include "trace/heap.h"
 
 #define FULL_GROWTH   1.0 /* heap growth that makes a full collection due */
+#define FULL_GROWTH_DENSE 2.0 /* the same when the last one found little */
+#define FULL_DENSE    0.75    /* that is, when this share survived */
 #define FULL_LEAST    ((double)(32 << 20))
 #define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
 
 #define NURSERY_SHARE 0.25 /* of the heap, for an adapted nursery, at most */
-#define NURSERY_MOST  ((double)(1 << 30))
+#define NURSERY_MOST  ((double)(64 << 20))
 #define ADAPT_GROW    0.15 /* share of the time in collections that grows it */
 #define ADAPT_SHRINK  0.03 /* and that shrinks it */
+#define ADAPT_DEAD    0.3  /* dead share of a nursery that may grow, or */
+#define ADAPT_FIXED   0.3  /* scanned besides, to what survived */
+
+#define SKIP_DENSE    0.7 /* surviving share of the middle generation that has
+                             the nursery promoted past it */
+#define SKIP_LEAST    4   /* times in a row, doubled while that holds */
+#define SKIP_MOST     16
 
 #define PAUSE_MOST 1e6 /* seconds; longer: no limit */
 
@@ -55,7 +64,7 @@ static bool policy_full_due(const tdo_heap_t *heap) {
   if (heap->full_wanted)
     return true;
   if (heap->top.fresh >
-      tdo_fmax(FULL_LEAST, FULL_GROWTH * heap->survivors))
+      tdo_fmax(FULL_LEAST, heap->full_growth * heap->survivors))
     return true;
   if (heap->space.commit_limit == SIZE_MAX)
     return false;
@@ -115,8 +124,9 @@ static bool policy_stress(tdo_heap_t *heap) {
         TDO_RING_ENTRY(tdo_chain_t, heap_ring, heap->chains.next);
     if (tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))
       tdo_trace_finish(heap);
-  } else if (tdo_trace_start(heap, NULL, 0, "stress, full")) {
-    heap->trace.move_all = true;
+  } else if ((heap->stress_move = !heap->stress_move),
+             tdo_trace_start(heap, NULL, 0, "stress, full")) {
+    heap->trace.move_all = heap->stress_move;
     if (policy_incremental(heap))
       (void)tdo_trace_work(heap, 1, 0);
     else
@@ -222,6 +232,39 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
   return worked;
 }
 
+/* Would a larger nursery make collections cheaper? When much of it was dead,
+   or much else had to be scanned: not when nearly all of the work was for what
+   survived. */
+static bool policy_growth_pays(const tdo_trace_t *trace) {
+  double condemned = (double)trace->condemned;
+  double survived = (double)trace->survived;
+
+  return survived < (1 - ADAPT_DEAD) * condemned ||
+         (double)trace->scanned - survived > ADAPT_FIXED * survived;
+}
+
+/* When nearly all of the middle generation survived, the nursery's survivors
+   would just be copied once more there: for some collections they go past it
+   to the top. Then the middle one is filled and looked at again. */
+static void policy_skip(tdo_heap_t *heap) {
+  const tdo_trace_t *trace = &heap->trace;
+  const tdo_gen_t *middle;
+
+  if (heap->default_chain == NULL || trace->chain != heap->default_chain)
+    return;
+  if (heap->skip > 0 && trace->skipping)
+    --heap->skip;
+  middle = &heap->default_chain->gens[1];
+  if (trace->last < 1 || middle->condemned_size == 0)
+    return;
+  if (middle->survived > SKIP_DENSE * middle->condemned_size)
+    heap->skip_next = tdo_min(SKIP_MOST, tdo_max(SKIP_LEAST,
+                                                 2 * heap->skip_next));
+  else
+    heap->skip_next = 0;
+  heap->skip = heap->skip_next;
+}
+
 /* The default chain's nursery grows while collecting takes more than its
    share of the time, since most of a minor collection's cost (roots, written
    pages) does not grow with it; up to a share of the heap. It shrinks again,
@@ -242,7 +285,7 @@ static void policy_adapt(tdo_heap_t *heap) {
   gens = heap->default_chain->gens;
   most = tdo_fmin(NURSERY_MOST, NURSERY_SHARE * policy_heap_size(heap));
   most = tdo_fmin(most, (double)heap->space.commit_limit / 16);
-  if (share > ADAPT_GROW)
+  if (share > ADAPT_GROW && policy_growth_pays(&heap->trace))
     gens[0].capacity = tdo_fmin(2 * gens[0].capacity, most);
   else if (share < ADAPT_SHRINK)
     gens[0].capacity /= 2;
@@ -255,8 +298,13 @@ void tdo_policy_collected(tdo_heap_t *heap) {
   double hold = 0;
 
   policy_adapt(heap);
-
+  policy_skip(heap);
   if (heap->trace.full) {
+    heap->full_growth =
+        (double)heap->trace.survived >
+                FULL_DENSE * (double)heap->trace.condemned
+            ? FULL_GROWTH_DENSE
+            : FULL_GROWTH;
     heap->survivors = policy_heap_size(heap);
     heap->top.fresh = 0;
   }

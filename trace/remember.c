@@ -80,6 +80,7 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   if (wide_base >= wide_limit)
     return q;
   tdo_scan_init(&scan, heap, seg->rank);
+  scan.ahead = !heap->trace.in_place;
   tdo_gcseg_expose(seg, wide_base, wide_limit);
   res = seg->pool->klass->scan_range(seg->pool, &scan, seg, wide_base,
                                      wide_limit);

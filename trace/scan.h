@@ -23,6 +23,7 @@ struct tdo_scan {
   mps_res_t (*fix)(tdo_scan_t *scan, mps_addr_t *ref_io);
   void *closure;  /* of `fix` */
   size_t bytes;   /* scanned so far */
+  bool ahead;     /* prefetch what formatted objects refer to */
   bool hold;      /* rank ambiguous: what is referred to stays in place if it
                      lives, and is not kept alive by this */
   /* Where the reference being fixed lies, if what `fix` gets is a copy and

@@ -221,14 +221,20 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   tdo_remember_harvest(heap);
   trace->state = TDO_TRACE_CONDEMNED;
   trace->full = chain == NULL;
+  trace->chain = chain;
+  trace->last = last;
+  trace->skipping = chain != NULL && chain == heap->default_chain &&
+                    last == 0 && heap->skip > 0;
   trace->emergency = heap->trace_emergency_next;
   heap->trace_emergency_next = false;
   trace->move_all = heap->explicit_collect;
+  trace->in_place = chain == NULL && !trace->move_all && !heap->stress_move;
   trace->finalized = trace->moves = trace->whole = false;
   trace->bits = 0;
   trace->condemned = trace->survived = trace->left = 0;
   trace->scanned = trace->owed = 0;
   trace->started = tdo_clock_ns();
+  trace->paused = heap->stats.paused_ns;
   trace->why = why;
   trace_trap(heap);
   if (chain == NULL)
@@ -247,6 +253,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   trace_flip(heap);
   TDO_EVENT(TRACE, FLIP, (tdo_word_t)heap, tdo_clock_ns() - trace->started);
   tdo_trace_pause(heap);
+  trace->flip_ns = tdo_clock_ns() - trace->started;
   return true;
 }
 
@@ -425,6 +432,7 @@ static void trace_end(mps_arena_t heap) {
   trace_post_end(heap);
   ++heap->stats.collections;
   heap->stats.full_collections += trace->full;
+  tdo_heap_log(heap);
   tdo_policy_collected(heap);
   tdo_heap_sanity_around(heap, "after a collection");
 }

@@ -22,8 +22,12 @@ typedef enum tdo_trace_state {
 
 typedef struct tdo_trace {
   tdo_trace_state_t state;
+  tdo_chain_t *chain; /* whose generations 0..last are condemned, or null: */
+  size_t last;
+  bool skipping;     /* the nursery is promoted to the top */
   bool full;         /* every generation is condemned */
   bool emergency;    /* memory ran out: preserve in place */
+  bool in_place;     /* what is old stays where it is, mostly */
   bool move_all;     /* large objects move too (explicit collection) */
   bool moves;        /* objects of moving pools are condemned */
   bool messages;     /* secured: post a start and an end */
@@ -39,6 +43,8 @@ typedef struct tdo_trace {
   size_t scanned;    /* bytes scanned so far */
   size_t owed;       /* bytes of segments whose scan the flip put off */
   uint64_t started;  /* ns */
+  uint64_t paused;   /* heap->stats.paused_ns at the start */
+  uint64_t flip_ns;  /* from the start to the end of the flip */
   const char *why;
 } tdo_trace_t;
 

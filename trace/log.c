@@ -1,0 +1,31 @@
+/* Testudo: a line about each collection, for people who tune (TESTUDO_LOG).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include "code/clock.h"
+#include "mpslib.h"
+#include "trace/heap.h"
+
+#define MIB(bytes) ((double)(bytes) / (1 << 20))
+
+void tdo_heap_log(tdo_heap_t *heap) {
+  const tdo_trace_t *trace = &heap->trace;
+  uint64_t now = tdo_clock_ns();
+  uint64_t worked = heap->stats.paused_ns - trace->paused;
+  char line[400];
+
+  if (!heap->log)
+    return;
+  if (heap->session_ns != 0)
+    worked += now - heap->session_ns;
+  (void)snprintf(
+      line, sizeof line,
+      "testudo: collection %zu, %s: condemned %.1f MiB, survived %.1f, "
+      "scanned %.1f, not condemned %.1f; %.2f ms of work, flip %.2f ms, "
+      "done after %.2f ms; %.1f MiB committed. %s\n",
+      heap->stats.collections, trace->full ? "full" : "minor",
+      MIB(trace->condemned), MIB(trace->survived), MIB(trace->scanned),
+      MIB(trace->left), (double)worked / 1e6, (double)trace->flip_ns / 1e6,
+      (double)(now - trace->started) / 1e6, MIB(heap->space.committed),
+      trace->why);
+  (void)mps_lib_fputs(line, mps_lib_get_stderr());
+}
