@@ -60,6 +60,12 @@ testudo_python_test(test_symbols "${CMAKE_C_COMPILER}"
 add_executable(counts_client counts_client.c)
 target_link_libraries(counts_client PRIVATE testudo_flags testudo_static)
 testudo_python_test(test_counts $<TARGET_FILE:counts_client>)
+if(TARGET testudo_scheme)
+  add_library(use_up_mappings MODULE use_up_mappings.c)
+  target_link_libraries(use_up_mappings PRIVATE testudo_flags)
+  testudo_python_test(test_mappings $<TARGET_FILE:testudo_scheme>
+    $<TARGET_FILE:use_up_mappings>)
+endif()
 
 if(testudo_one_build)
   testudo_python_test(test_floors)

@@ -290,6 +290,18 @@ bool tdo_trace_alive(mps_arena_t heap, mps_addr_t *ref_io) {
          seg->pool->klass->alive(seg->pool, seg, ref_io);
 }
 
+/* BYTES of SEG were scanned: the first page with nothing but that. A segment
+   that was copied to again is scanned from where it was black, and what the
+   mutator may have written below since is not known. */
+static char *trace_scanned(mps_arena_t heap, tdo_gcseg_t *seg, size_t bytes) {
+  size_t page = (size_t)1 << heap->page_shift;
+  size_t filled = (size_t)(tdo_gcseg_filled(seg) - seg->seg.base);
+
+  if (seg->white || !seg->pool->klass->moving || bytes >= filled)
+    return seg->seg.base;
+  return seg->seg.base + tdo_round_up(filled - bytes, page);
+}
+
 /* Make grey SEG black by scanning it at RANK. */
 static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
                            mps_rank_t rank) {
@@ -311,7 +323,8 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
      is still granted, with what was noted since. */
   if (scan.bytes > 0 && seg->offered != heap->stats.collections + 1) {
     seg->offered = heap->stats.collections + 1;
-    tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit, scan.ss._seen);
+    tdo_gcseg_offer(seg, trace_scanned(heap, seg, scan.bytes),
+                    seg->seg.limit, scan.ss._seen);
   }
   tdo_gcseg_cover(seg, seg->seg.base, seg->seg.limit);
 }
