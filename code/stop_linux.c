@@ -8,6 +8,7 @@
 #if TDO_PF_LINUX && TDO_THREADS
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -50,6 +51,7 @@ struct tdo_stop_thread {
   atomic_uint park;
   pid_t tid;
   unsigned evasions;   /* see stop_evades; the thread's own */
+  unsigned farewells;  /* see stop_exit; the thread's own */
   size_t references;   /* registrations; under the right */
   const void *context; /* ucontext_t of the interrupted code */
   tdo_ring_t link;     /* in stop_used or stop_free; under the right */
@@ -219,10 +221,17 @@ static bool stop_claim_unless_mine(void) {
   return !mine;
 }
 
-/* Destructor of the key: the thread exits. While it waits for the right it
-   is alive, and stops if it must. */
+/* Destructor of the key: the thread exits. Destructors of the client's keys
+   may still use managed memory, so ours comes back, to be among the last.
+   While it waits for the right it is alive, and stops if it must. */
 static void stop_exit(void *p) {
+  enum { STOP_FAREWELLS = PTHREAD_DESTRUCTOR_ITERATIONS - 2 };
   tdo_stop_thread_t *thread = p;
+  if (thread->farewells < STOP_FAREWELLS &&
+      pthread_setspecific(stop_key, thread) == 0) {
+    ++thread->farewells;
+    return;
+  }
   tdo_lock_claim(&stop_right);
   stop_self = NULL;
   atomic_store(&thread->alive, false);
@@ -267,6 +276,7 @@ static tdo_stop_thread_t *stop_make_self(void) {
   }
   thread->tid = (pid_t)syscall(SYS_gettid);
   thread->references = 0;
+  thread->farewells = 0;
   thread->context = NULL;
   atomic_store(&thread->park, STOP_RUNS);
   if (pthread_setspecific(stop_key, thread) != 0) {

@@ -41,16 +41,19 @@ mps_bool_t mps_message_poll(mps_arena_t arena) {
 
 mps_bool_t mps_message_queue_type(mps_message_type_t *type_o,
                                   mps_arena_t arena) {
+  mps_message_type_t type = 0;
   tdo_message_t *m;
 
   ENTRY_ARENA(arena, 0);
   ENTRY_REQUIRE(type_o != NULL, "no place for the type", 0);
   tdo_heap_enter(arena);
   m = tdo_message_first(arena);
+  if (m != NULL)
+    type = m->type;
   tdo_heap_leave(arena);
   if (m == NULL)
     return 0;
-  *type_o = m->type;
+  *type_o = type;
   return 1;
 }
 

@@ -699,7 +699,11 @@ static mps_res_t amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
 
   if (scan->rank == TDO_RANK_AMBIG)
     return amc_fix_ambig(amc, scan, seg, *ref_io);
-  TDO_CRITICAL(((tdo_word_t)base & (pool->align - 1)) == 0);
+  if (TDO_COOL && (((tdo_word_t)base & (pool->align - 1)) != 0 ||
+                   base < gc->seg.base)) {
+    TDO_ASSERT(false, "an exact reference leads to no object");
+    return MPS_RES_OK;
+  }
   if (TDO_UNLIKELY(base >= seg->condemned)) { /* black */
     scan->ss._seen |= gc->gen->bit;
     return MPS_RES_OK;

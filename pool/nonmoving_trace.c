@@ -94,7 +94,11 @@ mps_res_t tdo_nm_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
     if (!nm_object_at(seg, base))
       return MPS_RES_OK;
   } else {
-    TDO_CRITICAL(((tdo_word_t)base & (pool->align - 1)) == 0);
+    if (TDO_COOL && (((tdo_word_t)base & (pool->align - 1)) != 0 ||
+                     base < gc->seg.base)) {
+      TDO_ASSERT(false, "an exact reference leads to no object");
+      return MPS_RES_OK;
+    }
     if (TDO_UNLIKELY(nm_in_buffer(seg, base))) { /* black */
       scan->ss._seen |= gc->gen->bit;
       return MPS_RES_OK;

@@ -96,10 +96,8 @@ static void finals_sort(mps_arena_t heap, tdo_ring_t *list,
     tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
     tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, final->ref);
     tdo_ring_remove(node);
-    if (seg == NULL) { /* its pool was destroyed */
-      tdo_message_free(heap, final->message);
-      final_free(heap, final);
-    } else if (!seg->white ||
+    TDO_CHECK(seg != NULL);
+    if (!seg->white ||
                seg->pool->klass->alive(seg->pool, seg, &final->ref)) {
       seg = tdo_gcseg_of(&heap->space, final->ref);
       tdo_ring_append(finals_list(heap, seg->gen), node);
@@ -132,9 +130,38 @@ void tdo_finals_trace(mps_arena_t heap, tdo_scan_t *scan) {
 static void finals_scan_ring(tdo_scan_t *scan, tdo_ring_t *ring) {
   TDO_RING_FOR(node, ring) {
     tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
-    if (m->type == TDO_MESSAGE_FINALIZATION)
+    if (m->type == TDO_MESSAGE_FINALIZATION && !m->gone)
       (void)tdo_scan_fix(scan, &m->ref);
   }
+}
+
+static bool final_in_pool(mps_arena_t heap, mps_addr_t ref,
+                          const tdo_pool_t *pool) {
+  const tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, ref);
+
+  return seg != NULL && seg->pool == pool;
+}
+
+static void finals_forget_messages(mps_arena_t heap, tdo_ring_t *ring,
+                                   const tdo_pool_t *pool) {
+  TDO_RING_FOR(node, ring) {
+    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
+    if (m->type == TDO_MESSAGE_FINALIZATION && !m->gone)
+      m->gone = final_in_pool(heap, m->ref, pool);
+  }
+}
+
+void tdo_finals_forget(mps_arena_t heap, const tdo_pool_t *pool) {
+  for (int i = 0; i < TDO_FINAL_LISTS; ++i)
+    TDO_RING_FOR(node, &heap->finals.lists[i]) {
+      tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
+      if (final_in_pool(heap, final->ref, pool)) {
+        tdo_message_free(heap, final->message);
+        final_free(heap, final);
+      }
+    }
+  finals_forget_messages(heap, &heap->messages.queue, pool);
+  finals_forget_messages(heap, &heap->messages.retrieved, pool);
 }
 
 void tdo_finals_scan_messages(mps_arena_t heap, tdo_scan_t *scan) {

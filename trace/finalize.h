@@ -23,6 +23,8 @@ typedef struct tdo_finals {
 void tdo_finals_init(tdo_finals_t *f);
 mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref);
 mps_res_t tdo_definalize(mps_arena_t heap, mps_addr_t ref);
+/* POOL is about to be destroyed. */
+void tdo_finals_forget(mps_arena_t heap, const tdo_pool_t *pool);
 /* The exact closure is complete: post and preserve what is dead and
    registered, update the rest. */
 void tdo_finals_trace(mps_arena_t heap, tdo_scan_t *scan);

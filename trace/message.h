@@ -22,6 +22,7 @@ struct mps_message_s {
   bool queued;
   mps_clock_t clock;
   mps_addr_t ref;      /* finalization: the object, kept alive */
+  bool gone;           /* its pool was destroyed: REF is no reference */
   size_t live, condemned, not_condemned;
   const char *why;
 };

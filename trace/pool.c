@@ -50,8 +50,10 @@ void tdo_pool_destroy(tdo_pool_t *pool) {
   TDO_ASSERT(tdo_ring_empty(&pool->aps),
              "a pool was destroyed before its allocation points");
   /* A collection in progress may refer to its segments. */
-  if (pool->klass->automatic)
+  if (pool->klass->automatic) {
     tdo_trace_finish(heap);
+    tdo_finals_forget(heap, pool);
+  }
   pool->klass->finish(pool);
   TDO_EVENT(POOL, POOL_DESTROY, (tdo_word_t)pool);
   if (pool->format != NULL)

@@ -21,6 +21,8 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
   root->heap = heap;
   if (root->tagged)
     root->closure = &root->tag;
+  if (root->thread != NULL)
+    ++root->thread->roots;
   tdo_ring_init(&root->heap_ring);
   tdo_ring_append(&heap->roots, &root->heap_ring);
   root->sig = TDO_ROOT_SIG;
@@ -29,9 +31,19 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
 }
 
 void tdo_root_destroy(tdo_root_t *root) {
+  if (root->thread != NULL)
+    --root->thread->roots;
   tdo_ring_remove(&root->heap_ring);
   root->sig = TDO_SIG_DEAD;
   tdo_control_free(&root->heap->control, root, sizeof *root);
+}
+
+void tdo_root_forget_thread(const tdo_thread_t *thread) {
+  TDO_RING_FOR(node, &thread->heap->roots) {
+    tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
+    if (root->thread == thread)
+      root->thread = NULL;
+  }
 }
 
 #define ROOT_STACK_NEAR ((size_t)256 << 10)
@@ -41,7 +53,7 @@ void tdo_root_destroy(tdo_root_t *root) {
 static bool root_context(tdo_context_t *ctx_o, const tdo_root_t *root) {
   const char *cold = root->cold;
 
-  if (!tdo_thread_context(ctx_o, root->thread))
+  if (root->thread == NULL || !tdo_thread_context(ctx_o, root->thread))
     return false;
   if (ctx_o->alternate == NULL && tdo_stop_is_self(root->thread->stop) &&
       (size_t)(cold - (char *)ctx_o->sp) > ROOT_STACK_NEAR)

@@ -42,6 +42,8 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
                           const tdo_root_t *like);
 void tdo_root_destroy(tdo_root_t *root);
 bool tdo_root_check(const tdo_root_t *root);
+/* THREAD goes away before its roots: they are empty from now on. */
+void tdo_root_forget_thread(const tdo_thread_t *thread);
 /* Scan one root. Threads must be stopped (other than the caller). */
 mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root);
 

@@ -44,6 +44,7 @@ mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap) {
     return res;
   thread = p;
   thread->heap = heap;
+  thread->roots = 0;
   res = tdo_stop_register(&thread->stop);
   if (res != MPS_RES_OK) {
     tdo_control_free(&heap->control, thread, sizeof *thread);
@@ -60,6 +61,10 @@ mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap) {
 void tdo_thread_deregister(tdo_thread_t *thread) {
   mps_arena_t heap = thread->heap;
 
+  TDO_ASSERT(thread->roots == 0,
+             "a thread was deregistered before its roots were destroyed");
+  if (thread->roots > 0)
+    tdo_root_forget_thread(thread);
   /* A stopped thread must not lose its record before it runs again. */
   tdo_threads_go(heap);
   tdo_ring_remove(&thread->heap_ring);

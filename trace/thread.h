@@ -13,6 +13,7 @@ struct mps_thr_s {
   mps_arena_t heap;
   tdo_ring_t heap_ring;
   tdo_stop_thread_t *stop;
+  size_t roots; /* that are its registers and stack */
 };
 
 #define TDO_THREAD_SIG ((tdo_sig_t)0x51974EAD) /* THREAD */

@@ -81,7 +81,7 @@ static void trace_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
 }
 
 static void trace_count_left(mps_arena_t heap, tdo_gen_t *gen) {
-  if (!gen->condemned)
+  if (!gen->condemned && !heap->trace.full)
     heap->trace.left += (size_t)gen->size;
 }
 
