@@ -166,6 +166,26 @@ static bool dirty_arm(tdo_shield_t *sh, size_t first, size_t limit) {
   return true;
 }
 
+#define DIRTY_DISARM ((size_t)8) /* pages: fewer are cheaper written */
+
+/* Take the tracking of the pages in [FIRST, LIMIT) back that have lost their
+   bars, if it pays: so that the collector's writes to them cost nothing. */
+static void dirty_disarm(tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t low = limit, high = first;
+  for (size_t page = first; page < limit; ++page) {
+    if (sh->actual[page] == TDO_ACCESS_ARMED &&
+        (sh->state[page] & TDO_BAR_WRITE) == 0) {
+      low = tdo_min(low, page);
+      high = page + 1;
+    }
+  }
+  if (low + DIRTY_DISARM <= high) {
+    ++sh->stats.disarms;
+    (void)sh->track->disarm(sh->track, dirty_addr(sh, low),
+                            (high - low) << sh->page_shift);
+  }
+}
+
 bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
                              tdo_access_t access) {
   if (!dirty_open(sh, first, limit)) {
@@ -181,6 +201,7 @@ bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
     if (!dirty_unbar(sh, first, limit)) {
       return false;
     }
+    dirty_disarm(sh, first, limit);
     (void)tdo_shield_note_access(sh, first, limit, access);
   } else {
     if (!tdo_shield_protect(sh, first, limit, access)) {
@@ -209,6 +230,11 @@ void tdo_shield_track_adopt(tdo_shield_t *sh, size_t first, size_t limit) {
   ++sh->stats.disarms;
   (void)sh->track->disarm(sh->track, dirty_addr(sh, first),
                           (limit - first) << sh->page_shift);
+  for (size_t page = first; page < limit; ++page) {
+    if (sh->actual[page] == TDO_ACCESS_ARMED) {
+      sh->actual[page] = TDO_ACCESS_WRITE; /* both give full access */
+    }
+  }
 }
 
 void tdo_shield_track_hit(tdo_shield_t *sh, size_t page) {

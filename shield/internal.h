@@ -26,13 +26,17 @@
 #define TDO_SHIELD_AHEAD_LEAST ((size_t)8)
 #define TDO_SHIELD_AHEAD       ((size_t)1024)
 
+/* Pages released at once in one collection, at most: to open them takes a
+   millisecond. */
+#define TDO_SHIELD_RELEASE ((size_t)16384)
+
 /* Pages of a region. */
 #define TDO_SHIELD_REGION ((size_t)1024)
 
 #define TDO_SHIELD_SIG ((tdo_sig_t)0x5141E1D0)
 
-/* Free pages that one call may bridge, or open ahead, at most: a page costs
-   a fiftieth of a call. */
+/* Free pages that one call may bridge, at most: a page costs a fiftieth of a
+   call. */
 #define TDO_SHIELD_BRIDGE ((size_t)64)
 /* Pages that already are as the run wants them are passed over for nothing
    in the kernel; looking at so many of them costs as much as a call. */

@@ -37,7 +37,8 @@
   X(HARVEST, false)                                                           \
   X(WRITTEN, true) /* found by the harvest before */                          \
   X(TRUST, true)                                                              \
-  X(OFFERS, false)
+  X(OFFERS, false)                                                            \
+  X(RELEASE, true)
 
 typedef enum tdo_request {
 #define TDO_REQUEST_NAME(name, pages) TDO_REQUEST_##name,

@@ -140,12 +140,13 @@ void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit) {
   }
 }
 
-/* The bounds of the free, committed, closed pages around [FIRST, LIMIT). */
+/* The bounds of the free, committed, closed pages around [FIRST, LIMIT): they
+   are opened once, now or later. */
 static void shield_ahead(const tdo_shield_t *sh, size_t *first_io,
                          size_t *limit_io) {
   size_t first = *first_io, limit = *limit_io;
-  size_t low = first - tdo_min(first, TDO_SHIELD_BRIDGE);
-  size_t high = tdo_min(limit + TDO_SHIELD_BRIDGE, sh->pages);
+  size_t low = first - tdo_min(first, TDO_SHIELD_AHEAD);
+  size_t high = tdo_min(limit + TDO_SHIELD_AHEAD, sh->pages);
   while (first > low && sh->state[first - 1] == TDO_PAGE_COMMITTED &&
          sh->actual[first - 1] != TDO_ACCESS_WRITE) {
     --first;
@@ -245,19 +246,50 @@ void tdo_shield_lower(tdo_shield_t *sh, size_t first, size_t limit,
   }
 }
 
+void tdo_shield_release(tdo_shield_t *sh, size_t first, size_t limit) {
+  shield_check_range(sh, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_RELEASE, 0, first, limit);
+  if (first < limit && tdo_shield_defers(sh) &&
+      limit - first <= TDO_SHIELD_RELEASE - sh->released) {
+    sh->released += limit - first;
+    ++sh->stats.lowers;
+    shield_change(sh, first, limit, 0, TDO_BAR_WRITE);
+  }
+}
+
+/* Note that [FIRST, LIMIT) is exposed: does it follow what was before? */
+static bool shield_follows(tdo_shield_t *sh, size_t first, size_t limit) {
+  bool follows = first == sh->run_limit;
+  if (!follows) {
+    sh->run_first = first;
+  }
+  sh->run_limit = limit;
+  return follows;
+}
+
 /* One past the closed pages from LIMIT on that are opened together with those
    before: the collector works its way upwards, and the threads are stopped.
    The number doubles, within a session, as long as exposures come where the
    last one ended. What is not exposed by the end of the session is closed
-   again, in one call with its neighbours. */
-static size_t shield_read_ahead(tdo_shield_t *sh, size_t first, size_t limit) {
+   again, in one call with its neighbours; so where only writes are barred,
+   which may be rare, the first exposure opens no more than it needs. If the
+   session goes on where the one before left off (FOLLOWS), as many will be
+   needed as then. */
+static size_t shield_read_ahead(tdo_shield_t *sh, size_t first, size_t limit,
+                                bool follows) {
   unsigned actual = sh->actual[limit - 1];
   size_t end = limit, most;
-  sh->ahead = first >= sh->ahead_low && first <= sh->ahead_high
-                  ? tdo_min(2 * sh->ahead, TDO_SHIELD_AHEAD)
-                  : sh->ahead / 2;
-  sh->ahead = tdo_max(sh->ahead, TDO_SHIELD_AHEAD_LEAST);
-  most = tdo_min(limit + sh->ahead, sh->pages);
+  if (sh->ahead == 0 && follows) {
+    most = tdo_max(limit, first + tdo_min(sh->run_before, TDO_SHIELD_AHEAD));
+    sh->ahead = tdo_max(most - limit, TDO_SHIELD_AHEAD_LEAST);
+  } else {
+    follows = first >= sh->ahead_low && first <= sh->ahead_high;
+    sh->ahead = follows ? tdo_min(2 * sh->ahead, TDO_SHIELD_AHEAD)
+                        : sh->ahead / 2;
+    sh->ahead = tdo_max(sh->ahead, TDO_SHIELD_AHEAD_LEAST);
+    most = actual == TDO_ACCESS_READ && !follows ? limit : limit + sh->ahead;
+  }
+  most = tdo_min(most, sh->pages);
   while (end < most && sh->actual[end] == actual &&
          (sh->state[end] & TDO_PAGE_BARS) != 0) {
     ++end;
@@ -275,17 +307,42 @@ static bool shield_reads_ahead(const tdo_shield_t *sh, size_t limit) {
           (actual == TDO_ACCESS_READ && sh->track == NULL));
 }
 
+/* The pages of [FIRST, LIMIT) are about to be opened to the collector. To
+   close again those that were closed to writes only takes another call; so
+   where bars are earned they are given up, without the time that earned them,
+   and put up when next offered if enough others are. */
+static void shield_concede(tdo_shield_t *sh, size_t first, size_t limit) {
+  while (first < limit) {
+    size_t start = first;
+    for (; first < limit && sh->actual[first] == TDO_ACCESS_READ &&
+           (sh->state[first] & TDO_PAGE_BARS) == TDO_BAR_WRITE;
+         ++first) {
+      sh->state[first] &= (uint8_t)~TDO_BAR_WRITE;
+    }
+    if (start == first) {
+      ++first;
+      continue;
+    }
+    sh->stats.bars_conceded += first - start;
+    if (sh->hooks.lost != NULL) {
+      sh->hooks.lost(sh->hooks.closure, start, first, TDO_BAR_WRITE);
+    }
+  }
+}
+
 void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
   bool queued = first < sh->differ_high && limit > sh->differ_low;
   /* A page that is armed is open already. */
   tdo_lanes_t stops = tdo_lanes_all(sh->track != NULL ? 2 : 3);
   tdo_lanes_t closed = 0, barred = 0;
+  bool follows;
   shield_check_range(sh, first, limit);
   tdo_shield_request(sh, TDO_REQUEST_EXPOSE, 0, first, limit);
   if (first == limit) {
     return;
   }
   ++sh->stats.exposes;
+  follows = shield_follows(sh, first, limit);
   TDO_LANES_FOR(group, first, limit) {
     tdo_lanes_t mask = tdo_lanes_mask(group, first, limit);
     tdo_lanes_t depth = tdo_lanes_load(sh->depth, group);
@@ -304,9 +361,13 @@ void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
     if (barred != 0) {
       tdo_shield_stop(sh);
     }
+    if (sh->batches && sh->stopped && sh->track == NULL &&
+        tdo_shield_defers(sh)) {
+      shield_concede(sh, first, limit);
+    }
     tdo_shield_settle(sh, first, limit,
                       shield_reads_ahead(sh, limit)
-                          ? shield_read_ahead(sh, first, limit)
+                          ? shield_read_ahead(sh, first, limit, follows)
                           : limit);
   }
 }
@@ -353,6 +414,7 @@ void tdo_shield_begin_offers(tdo_shield_t *sh) {
   sh->batches = true;
   sh->ready_before = sh->ready;
   sh->ready = 0;
+  sh->released = 0;
 }
 
 /* Would an offer of PAGE be granted, counting one more calm scan? */
@@ -507,6 +569,8 @@ void tdo_shield_leave(tdo_shield_t *sh) {
   shield_settle(sh);
   sh->harvested = sh->hit = false;
   sh->ahead = 0;
+  sh->run_before = sh->run_limit - sh->run_first;
+  sh->run_first = sh->run_limit;
   if (sh->stopped) {
     sh->stopped = false;
     if (sh->hooks.go != NULL) {

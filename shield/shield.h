@@ -109,6 +109,7 @@ typedef struct tdo_shield_stats {
                             was already open (another thread was faster) */
   size_t hits_spread;   /* pages opened along with a page that was hit */
   size_t bars_lost;     /* pages whose bars were refused or given up */
+  size_t bars_conceded; /* write bars given up for the collector's access */
   size_t bars_declined; /* write bars not granted: not earned, or budget */
   size_t mappings, mappings_most;
   /* Dirty mode. */
@@ -150,9 +151,12 @@ struct tdo_shield {
   size_t ahead;               /* pages opened ahead of the last exposure that
                                  opened any, and where */
   size_t ahead_low, ahead_high;
+  size_t run_first, run_limit; /* pages exposed one after the other */
+  size_t run_before;           /* how many in the session before */
   size_t queued; /* ranges since the last flush */
   size_t budget_mappings;
   bool batches;               /* tdo_shield_begin_offers was called */
+  size_t released;            /* pages, in this collection */
   size_t ready, ready_before; /* pages offered that have earned their bars:
                        since the last begin, and between the two before */
   size_t economize_at; /* number of mappings that make bars be given up */
@@ -224,6 +228,12 @@ void tdo_shield_raise(tdo_shield_t *sh, size_t first, size_t limit,
                       tdo_bar_t bars);
 void tdo_shield_lower(tdo_shield_t *sh, size_t first, size_t limit,
                       tdo_bar_t bars);
+/* Nobody will need the write bars of these adopted pages, and the collector
+   will soon write some of them: in the modes that defer the bars go now, so
+   that the first call that opens one of the pages opens many; but of so many
+   pages only that opening them all is no pause. In dirty mode the kernel notes
+   no writes to them any more. */
+void tdo_shield_release(tdo_shield_t *sh, size_t first, size_t limit);
 /* Full access for the collector, now; nests. Cover undoes one exposure. */
 void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit);
 void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);
@@ -240,7 +250,9 @@ size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
 
 /* A collection's offers begin. In deferred mode pages that have earned their
    bars then wait until TDO_SHIELD_BATCH of them are ready, so that few calls
-   close many; without this call they never wait. */
+   close many; and one that the collector opens loses its write bar (`lost`),
+   and has earned the next. Without this call they never wait, and keep their
+   bars. */
 #define TDO_SHIELD_BATCH 64
 void tdo_shield_begin_offers(tdo_shield_t *sh);
 

@@ -44,11 +44,7 @@ START_TEST(refused_opening) {
     story[0] = '\0';
     fake.refuse_next = 1;
     tdo_shield_expose(&shield, 13, 14);
-    ck_story(mode < TDO_SHIELD_DEFERRED
-                 ? "stop not-write[13,14) write[10,20) "
-                   "lost1[10,13) lost1[14,20) "
-                 : "stop not-write[13,20) write[10,20) "
-                   "lost1[10,13) lost1[14,20) ");
+    ck_story("stop not-write[13,14) write[10,20) lost1[10,13) lost1[14,20) ");
     ck_assert_uint_eq(tdo_shield_bars(&shield, 13), TDO_BAR_WRITE);
     tdo_shield_cover(&shield, 13, 14);
     tdo_shield_leave(&shield);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "shield/internal.h"
-#include "tool/bound.h"
+#include "bound.h"
 
 /* What a page wants at the end of a session. */
 enum { FREE, OPEN, READABLE, CLOSED };
@@ -34,6 +34,10 @@ struct bound {
   const tdo_shield_t *shield;
   uint8_t *want;     /* a byte a page: at the end of the session before */
   uint8_t *now;      /* and of the one looked at, and flags */
+  uint32_t *shut;    /* the session after which a page was free and still shut;
+                        0: it is not */
+  uint32_t session;  /* looked at, from 1 on */
+  uint32_t opened;   /* the last that needed a call that opens */
   notes_t notes;     /* of this period */
   notes_t touched;   /* in this session */
   notes_t useless;   /* of this period */
@@ -61,9 +65,11 @@ bound_t *bound_new(const tdo_shield_t *shield) {
   b->shield = shield;
   b->want = calloc(shield->pages, 1);
   b->now = calloc(shield->pages, 1);
-  if (b->want == NULL || b->now == NULL) {
+  b->shut = calloc(shield->pages, sizeof *b->shut);
+  if (b->want == NULL || b->now == NULL || b->shut == NULL) {
     free(b->want);
     free(b->now);
+    free(b->shut);
     free(b);
     return NULL;
   }
@@ -104,7 +110,6 @@ void bound_useless(bound_t *b, size_t first, size_t limit) {
 
 typedef struct need {
   bool open, readable, closed, arm;
-  size_t edges; /* new ones */
 } need_t;
 
 static int by_address(const void *p, const void *q) {
@@ -138,50 +143,75 @@ static void need_page(need_t *need, const bound_t *b, size_t page) {
   }
 }
 
-/* The access that makes edges: what is armed is open. */
-static unsigned access_of(const bound_t *b, unsigned want) {
-  return want == READABLE && b->shield->track != NULL ? OPEN : want;
+/* PAGE was used, and is free, or the other way round. A page that was freed
+   shut must be opened some time before it is used again; one call may do that
+   for all. */
+static void need_reuse(need_t *need, bound_t *b, size_t page) {
+  unsigned was = b->want[page], now = b->now[page] & 3u;
+  bool shut = was == CLOSED || (was == READABLE && b->shield->track == NULL);
+  if (now == FREE && was != FREE) {
+    b->shut[page] = shut ? b->session : 0;
+  } else if (was == FREE && now != FREE && b->shut[page] != 0) {
+    need->open |= b->opened < b->shut[page];
+    b->shut[page] = 0;
+  }
 }
 
-/* Is there a new edge between the neighbours P and Q? */
-static bool new_edge(const bound_t *b, size_t p, size_t q) {
-  return b->want[p] != FREE && b->want[q] != FREE &&
-         access_of(b, b->want[p]) == access_of(b, b->want[q]) &&
-         access_of(b, b->now[p] & 3u) != access_of(b, b->now[q] & 3u);
+/* Two sets of pages in use. In each, pages that want the same after the
+   session had the same access at some time in it. */
+enum { OPENED, SHUT, SETS };
+
+static bool belongs(const bound_t *b, size_t page, int set) {
+  unsigned was = b->want[page], now = b->now[page] & 3u;
+  if (now == FREE) {
+    return false;
+  }
+  if (set == OPENED) {
+    return was == OPEN || was == FREE;
+  }
+  return (was == CLOSED || (was == READABLE && b->shield->track == NULL)) &&
+         (now == OPEN || (b->now[page] & EXPOSED) == 0);
 }
 
-/* Look at the notes from FIRST to LIMIT, of one session; they are sorted. */
-static void need_edges(need_t *need, const bound_t *b, const note_t *notes,
-                       size_t count) {
-  size_t done = 0; /* pages below were looked at, as the right neighbour */
-  size_t pages = b->shield->used_high;
+static bool new_edge(const bound_t *b, size_t p, size_t q, int set) {
+  return (b->now[p] & 3u) != (b->now[q] & 3u) &&
+         (set == OPENED || b->want[p] == b->want[q]);
+}
+
+/* New edges in SET; only beside a page of the notes, which are sorted. */
+static size_t count_edges(const bound_t *b, const note_t *notes, size_t count,
+                          int set) {
+  size_t done = 0; /* the last page that was looked at as right neighbour */
+  size_t pages = b->shield->used_high, edges = 0;
   for (size_t i = 0; i < count; ++i) {
-    size_t page = tdo_max(notes[i].first, done);
+    size_t page = tdo_max(notes[i].first, done + 1);
     size_t left = page;
     if (notes[i].kind != TOUCH || page >= notes[i].limit) {
       continue;
     }
-    while (left > 0 && (b->now[--left] & 3u) == FREE) {
+    while (left > 0 && !belongs(b, --left, set)) {
     }
     for (; page < pages; ++page) {
-      if ((b->now[page] & 3u) == FREE) {
+      if (!belongs(b, page, set)) {
         continue;
       }
-      if (left < page && (b->now[left] & 3u) != FREE) {
-        need->edges += new_edge(b, left, page);
+      if (belongs(b, left, set)) {
+        edges += new_edge(b, left, page, set);
       }
       left = page;
       if (page >= notes[i].limit) {
         break; /* the right neighbour */
       }
     }
-    done = tdo_min(page, pages);
+    done = tdo_max(done, tdo_min(page, pages));
   }
+  return edges;
 }
 
 static void session_end(bound_t *b, note_t *notes, size_t count) {
   need_t need = {0};
-  size_t kinds;
+  size_t calls = 0;
+  ++b->session;
   for (size_t i = 0; i < count; ++i) {
     for (size_t p = notes[i].first; p < notes[i].limit; ++p) {
       unsigned flags = b->now[p];
@@ -195,16 +225,20 @@ static void session_end(bound_t *b, note_t *notes, size_t count) {
     }
   }
   qsort(notes, count, sizeof *notes, by_address);
-  need_edges(&need, b, notes, count);
+  for (int set = 0; set < SETS; ++set) {
+    calls = tdo_max(calls, (count_edges(b, notes, count, set) + 1) / 2);
+  }
   for (size_t i = 0; i < count; ++i) {
     for (size_t p = notes[i].first; p < notes[i].limit; ++p) {
       need_page(&need, b, p);
+      need_reuse(&need, b, p);
       b->now[p] &= (uint8_t)~(EXPOSED | WRITTEN);
       b->want[p] = b->now[p] & 3u;
     }
   }
-  kinds = (size_t)need.open + need.readable + need.closed;
-  b->calls += tdo_max(kinds, (need.edges + 1) / 2) + need.arm;
+  b->opened = need.open ? b->session : b->opened;
+  b->calls += tdo_max(calls, (size_t)need.open + need.readable +
+                                 need.closed + need.arm);
 }
 
 void bound_session(bound_t *b) {
@@ -289,6 +323,7 @@ size_t bound_finish(bound_t *b) {
   calls = b->calls;
   free(b->want);
   free(b->now);
+  free(b->shut);
   free(b->notes.at);
   free(b->touched.at);
   free(b->useless.at);

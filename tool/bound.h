@@ -4,7 +4,8 @@
    What it must do is what the shield promises, no more: when a session ends,
    every page in use allows what is wanted (read-barred: nothing; write-barred:
    reading; else everything); and a page that is exposed is open from then to
-   the end of its exposure. Free pages are of no concern. When it calls, and
+   the end of its exposure. Free pages are of no concern, but must be opened
+   before they are used again. When it calls, and
    for how many pages at once, it chooses. And it knows the future: a write bar
    that is hit, or given up, before the next collection begins tells nobody
    anything, because the page counts as written then in any case; so it need
@@ -16,13 +17,14 @@
    - the number of different kinds of call that it cannot do without: one that
      opens, if a closed page is exposed or no longer barred; one that closes to
      everything, and one that closes to writes, if a page needs it;
-   - half of the number of places where two neighbours in use (with free pages
-     between them or not) had the same access before the session and have not
-     after it, since a call makes such differences at its two ends at most.
+   - half of the edges that it must make: a call makes two at most, one at each
+     end. Edges are counted in a set of pages, with whatever lies between them
+     left out: once in that of pages that were open before or came into use,
+     once in that of pages that were closed and are opened or not touched.
 
-   In dirty mode arming is a call: one in each session in which a page must be
-   armed that is not, or that was exposed, since the collector may have written
-   it. */
+   In dirty mode a page is armed where it would be closed to writes, and that
+   is a call, too. A page that is exposed must be armed again, since the
+   collector may have written it. */
 #ifndef TDO_TOOL_BOUND_H
 #define TDO_TOOL_BOUND_H
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "code/bits.h"
 #include "shield/internal.h"
-#include "tool/recording.h"
+#include "recording.h"
 
 static void damaged(size_t offset, const char *why) {
   (void)fprintf(stderr, "testudo-replay: damaged at byte %zu: %s\n", offset,

@@ -20,8 +20,8 @@
 #include "code/track_double.h"
 #include "code/vm_double.h"
 #include "shield/internal.h"
-#include "tool/bound.h"
-#include "tool/recording.h"
+#include "bound.h"
+#include "recording.h"
 
 static recording_t recording;
 
@@ -183,6 +183,10 @@ static void replay_step(const step_t *step, place_t next) {
   case TDO_REQUEST_LOWER:
     tdo_bits_clear_range(declined, first, limit);
     tdo_shield_lower(&shield, first, limit, step->argument);
+    break;
+  case TDO_REQUEST_RELEASE:
+    tdo_bits_clear_range(declined, first, limit);
+    tdo_shield_release(&shield, first, limit);
     break;
   case TDO_REQUEST_EXPOSE:
     tdo_shield_expose(&shield, first, limit);

@@ -150,7 +150,14 @@ void tdo_gcseg_set_black(tdo_gcseg_t *seg) {
 }
 
 void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
+  tdo_heap_t *heap = seg->pool->heap;
+
   seg->white = true;
+  /* What stays where it is needs its bars, and its written pages noted. */
+  if (!seg->leaf && !seg->nailed && seg->pool->klass->moving &&
+      heap->shielded)
+    tdo_shield_release(&heap->shield, tdo_heap_page(heap, seg->seg.base),
+                       tdo_heap_page(heap, seg->seg.limit));
   tdo_ring_remove(&seg->gen_ring);
   tdo_ring_append(&seg->gen->white, &seg->gen_ring);
 }

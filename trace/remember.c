@@ -66,6 +66,10 @@ static size_t remember_scanned(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   return end;
 }
 
+static uint8_t remember_mask(mps_arena_t heap) {
+  return (uint8_t)(heap->trace.bits | TDO_DIRTY);
+}
+
 /* Scan the run [P, Q) of pages of SEG; one past the last page that needs no
    more scanning. */
 static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
@@ -73,6 +77,7 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   char *wide_base = tdo_heap_page_addr(heap, p);
   char *wide_limit = tdo_heap_page_addr(heap, q);
   tdo_scan_t scan;
+  size_t next;
   mps_res_t res;
 
   if (seg->pool->klass->widen != NULL)
@@ -81,6 +86,11 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
     return q;
   tdo_scan_init(&scan, heap, seg->rank);
   scan.ahead = !heap->trace.in_place;
+  /* Pages that are opened for what reaches into them lose their bars, but are
+     not therefore to be scanned now. */
+  next = remember_next(heap->summary, q,
+                       tdo_heap_page_up(heap, wide_limit),
+                       remember_mask(heap));
   tdo_gcseg_expose(seg, wide_base, wide_limit);
   res = seg->pool->klass->scan_range(seg->pool, &scan, seg, wide_base,
                                      wide_limit);
@@ -88,7 +98,7 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   heap->trace.scanned += scan.bytes;
   q = remember_scanned(heap, seg, p, q, wide_limit, scan.ss._seen);
   tdo_gcseg_cover(seg, wide_base, wide_limit);
-  return q;
+  return tdo_max(q, next);
 }
 
 static void remember_written(void *closure, size_t first, size_t limit) {
@@ -105,10 +115,6 @@ void tdo_remember_harvest(mps_arena_t heap) {
 
 #define REMEMBER_RUN   16 /* pages scanned as one, sharing a summary */
 #define REMEMBER_CLOCK 64 /* runs scanned between looks at the clock */
-
-static uint8_t remember_mask(mps_arena_t heap) {
-  return (uint8_t)(heap->trace.bits | TDO_DIRTY);
-}
 
 /* Scan the run of SEG's pages at P, which may refer to what is condemned; one
    past the last page scanned. */
