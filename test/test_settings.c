@@ -54,7 +54,7 @@ START_TEST(defaults) {
     ck_assert_int_eq(unsetenv(rows[i].variable), 0);
     ck_assert_int_eq(strncmp(rows[i].variable, "TESTUDO_", 8), 0);
   }
-  ck_assert_uint_eq(n, 12);
+  ck_assert_uint_eq(n, 13);
   read_with("TESTUDO_SHIELD", ""); /* empty is unset */
   ck_assert_str_eq(said, "");
   ck_assert_str_eq(tdo_settings_shields[settings.shield], "deferred");
@@ -68,7 +68,8 @@ START_TEST(defaults) {
   ck_assert(!settings.grain_given && !settings.spare_given);
   ck_assert_uint_eq(settings.reserve, 0);
   ck_assert_uint_eq(settings.stress, 0);
-  ck_assert(!settings.statistics && !settings.check);
+  ck_assert(!settings.statistics && !settings.check &&
+            !settings.log);
 }
 END_TEST
 
@@ -91,6 +92,7 @@ START_TEST(taken) {
   TAKES(stress, "TESTUDO_STRESS", "7", 7);
   TAKES(statistics, "TESTUDO_STATISTICS", "yes", true);
   TAKES(check, "TESTUDO_CHECK", "off", false);
+  TAKES(log, "TESTUDO_LOG", "on", true);
   TAKES(check, "TESTUDO_CHECK", "True", true);
 }
 END_TEST
