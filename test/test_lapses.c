@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #endif
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include "test/objects.h"
 #include "mpscams.h"
@@ -58,8 +59,21 @@ static void *stack_cold(void) {
   return (char *)base + size;
 }
 
+/* Only the stack refers to this one while collections go by. */
+static void wait_with(mps_ap_t on) {
+  mps_addr_t volatile held = obj_on(on, OBJ_NODE, 2);
+  mps_word_t start = mps_collections(arena);
+  mps_addr_t ref = held;
+  REQUIRE(mps_finalize(arena, &ref) == MPS_RES_OK);
+  while (mps_collections(arena) < start + 4)
+    (void)sched_yield();
+  ref = held;
+  REQUIRE(mps_definalize(arena, &ref) == MPS_RES_OK); /* it did not die */
+}
+
 static void leave(void *p) {
   leaver_t *l = p;
+  wait_with(l->ap);
   for (int round = 0; round < 20; ++round) {
     size_t n = 0;
     for (mps_addr_t o = l->list[0]; o != NULL; o = *obj_ref(o, 1), ++n)
