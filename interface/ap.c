@@ -62,6 +62,7 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
   mps_arena_t arena;
   mps_addr_t p;
   mps_res_t res;
+  unsigned attempt = 0;
 
   ENTRY_AP(ap_pub, MPS_RES_PARAM);
   ENTRY_REQUIRE(p_o != NULL, "no place for the new block", MPS_RES_PARAM);
@@ -80,7 +81,7 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, tdo_max(size, tdo_ap_used(ap)));
   res = tdo_ap_fill(&p, ap, size);
-  if (res != MPS_RES_OK && tdo_policy_emergency(arena))
+  while (res != MPS_RES_OK && tdo_policy_emergency(arena, &attempt))
     res = tdo_ap_fill(&p, ap, size);
   tdo_heap_leave(arena);
   if (res == MPS_RES_OK)

@@ -86,6 +86,7 @@ mps_res_t mps_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
   mps_arena_t arena;
   mps_addr_t p;
   mps_res_t res;
+  unsigned attempt = 0;
 
   ENTRY_POOL(pool, MPS_RES_PARAM);
   ENTRY_REQUIRE(p_o != NULL, "no place for the new block", MPS_RES_PARAM);
@@ -102,7 +103,7 @@ mps_res_t mps_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, size);
   res = pool->klass->alloc(&p, pool, size);
-  if (res != MPS_RES_OK && tdo_policy_emergency(arena))
+  while (res != MPS_RES_OK && tdo_policy_emergency(arena, &attempt))
     res = pool->klass->alloc(&p, pool, size);
   tdo_heap_leave(arena);
   if (res != MPS_RES_OK)

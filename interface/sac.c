@@ -48,6 +48,7 @@ mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
   mps_arena_t arena;
   mps_addr_t p;
   mps_res_t res;
+  unsigned attempt = 0;
 
   (void)unused;
   ENTRY_SAC(sac, MPS_RES_PARAM);
@@ -62,7 +63,7 @@ mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, size);
   res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
-  if (res != MPS_RES_OK && tdo_policy_emergency(arena))
+  while (res != MPS_RES_OK && tdo_policy_emergency(arena, &attempt))
     res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
   tdo_heap_leave(arena);
   if (res == MPS_RES_OK)

@@ -69,6 +69,41 @@ class Prompt(unittest.TestCase):
         self.assertIn("car", err)
 
 
+class Exhausted(unittest.TestCase):
+    """At a commit limit a program catches the error, and goes on; so does the
+    prompt. No more than some collections' worth of time goes by first."""
+    KINDS = {
+        "pairs": "(grow (cons n l) (+ n 1))",
+        "vectors": "(grow (cons (make-vector 5000 0) l) (+ n 1))",
+        "large": "(grow (cons (make-vector 200000 0) l) (+ n 1))",
+        "strings": "(grow (cons (make-string 3000) l) (+ n 1))",
+        "bytes": "(grow (cons (make-bytevector 100 1) l) (+ n 1))",
+        "numbers": "(grow (cons (expt 3 1000) l) (+ n 1))",
+        "closures": "(grow (lambda () l) (+ n 1))",
+        "frames": "(+ 1 (grow l (+ n 1)))",
+    }
+
+    def test_caught(self):
+        for kind, body in self.KINDS.items():
+            with self.subTest(kind):
+                text = (f"(define (grow l n) {body})"
+                        "(define (try) (guard (e (#t (error-object-message e)))"
+                        " (grow '() 0)))"
+                        "(display (list (try) (try)"
+                        " (vector-length (make-vector 10000 0))))")
+                status, out, err = ask(text, "--limit=32M")
+                self.assertEqual(
+                    (status, out),
+                    (0, "(out of memory out of memory 10000)"), err)
+
+    def test_not_caught(self):
+        text = ("(define (grow n) (+ 1 (grow n)))\n(grow 0)\n"
+                "(display (* 6 7))\n")
+        status, out, err = ask(text, "--limit=32M")
+        self.assertEqual((status, out), (1, "42"))
+        self.assertIn("out of memory", err)
+
+
 class Options(unittest.TestCase):
     def test_no_such_file(self):
         status, _, err = ask("", "no such file.scm")
@@ -116,6 +151,8 @@ class Settings(unittest.TestCase):
 
     @unittest.skipIf("address" in os.environ.get("TEST_SANITIZED", ""),
                      "the address sanitizer needs the address space itself")
+    @unittest.skipIf("TEST_EMULATED" in os.environ,
+                     "the limit would be the emulator's")
     def test_little_address_space(self):
         done = self.limited("32M")
         self.assertEqual((done.returncode, done.stdout.strip()), (0, "42"),

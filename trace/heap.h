@@ -170,9 +170,10 @@ static inline char *tdo_heap_page_addr(const tdo_heap_t *heap, size_t page) {
 uint64_t tdo_policy_deadline(const tdo_heap_t *heap);
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes);
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
-/* Memory ran out: collect everything now, if the client allows. True if it
-   was worth trying again. */
-bool tdo_policy_emergency(tdo_heap_t *heap);
+/* Memory ran out: collect now, if the client allows; in the end everything.
+   True if it is worth trying again; *ATTEMPT_IO begins at 0 for each request
+   and ends a loop of such attempts. */
+bool tdo_policy_emergency(tdo_heap_t *heap, unsigned *attempt_io);
 /* Start a full collection; run one to its end. False: nothing to condemn. */
 bool tdo_policy_start_full(tdo_heap_t *heap, const char *why);
 bool tdo_policy_collect(tdo_heap_t *heap, const char *why);

@@ -25,6 +25,10 @@
 #define SKIP_LEAST    4   /* times in a row, doubled while that holds */
 #define SKIP_MOST     16
 
+#define MINOR_MOST 0.5   /* of the heap, for a minor collection when memory ran
+                            out */
+#define MINOR_GAIN 0.125 /* of it, that must be free after it */
+
 #define PAUSE_MOST 1e6 /* seconds; longer: no limit */
 
 uint64_t tdo_policy_deadline(const tdo_heap_t *heap) {
@@ -186,11 +190,49 @@ bool tdo_policy_collect(tdo_heap_t *heap, const char *why) {
   return true;
 }
 
-bool tdo_policy_emergency(tdo_heap_t *heap) {
-  if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED)
+/* Memory that the commit limit allows to be used. */
+static size_t policy_room(const tdo_heap_t *heap) {
+  const tdo_space_t *sp = &heap->space;
+
+  return sp->spare + (sp->commit_limit - sp->committed);
+}
+
+/* Collect the chains only: cheap where the heap is full of old objects and
+   the program makes garbage. True if that gave back a fair share of what was
+   looked at: then it costs no more than any minor collection. */
+static bool policy_emergency_minor(tdo_heap_t *heap) {
+  double all = policy_heap_size(heap);
+  size_t room = policy_room(heap), looked = 0;
+
+  if (all - heap->top.size > MINOR_MOST * all)
+    return false;
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    heap->trace_emergency_next = true;
+    if (tdo_trace_start(heap, chain, chain->count - 1, "Memory ran out.")) {
+      looked += heap->trace.condemned;
+      tdo_trace_finish(heap);
+    }
+  }
+  heap->trace_emergency_next = false;
+  return looked > 0 &&
+         (double)policy_room(heap) >= (double)room + MINOR_GAIN * looked;
+}
+
+/* First what is cheap, then all: nothing fails before all was collected. */
+bool tdo_policy_emergency(tdo_heap_t *heap, unsigned *attempt_io) {
+  if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED || *attempt_io > 1)
     return false;
   tdo_threads_stop(heap);
-  tdo_trace_finish(heap);
+  if ((*attempt_io)++ == 0) {
+    if (tdo_trace_busy(&heap->trace)) {
+      tdo_trace_finish(heap);
+      return true;
+    }
+    if (policy_emergency_minor(heap))
+      return true;
+    ++*attempt_io;
+  }
   heap->trace_emergency_next = true;
   (void)tdo_policy_collect(heap, "Memory ran out.");
   tdo_space_purge(&heap->space, SIZE_MAX / 4);

@@ -15,10 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-/* The stack area: frames above STACK_FRAMES words go to the heap; the rest
-   is room for long argument lists. */
-enum { STACK_FRAMES = 1 << 15, STACK_WORDS = 1 << 22 };
-
 struct machine vm;
 
 static mps_thr_t thread;
@@ -196,11 +192,43 @@ static mps_res_t scan_stack(mps_ss_t ss, void *base, void *limit,
 
 /* ---- starting and finishing */
 
+/* A handler of the error that memory ran out needs some: the last part of
+   what the limit allows is lent to it, and taken back when it has escaped to
+   where there is enough. */
+enum { RESERVE_MOST = 2 << 20, RESERVE_SHARE = 8 };
+static size_t limit_all, limit_usual;
+static bool lent, escaped;
+
+static void set_limits(size_t limit) {
+  size_t reserve = limit / RESERVE_SHARE;
+  if (reserve > RESERVE_MOST)
+    reserve = RESERVE_MOST;
+  limit_all = limit;
+  limit_usual = limit == (size_t)-1 ? limit : limit - reserve;
+}
+
+static void lend_reserve(void) {
+  if (lent || limit_usual == limit_all)
+    return;
+  lent = mps_arena_commit_limit_set(vm.arena, limit_all) == MPS_RES_OK;
+  escaped = false;
+}
+
+static void take_reserve_back(void) {
+  if (lent && escaped)
+    lent = mps_arena_commit_limit_set(vm.arena, limit_usual) != MPS_RES_OK;
+}
+
+void memory_escaped(void) {
+  escaped = true;
+}
+
 static mps_res_t create_arena(const struct memory_options *options) {
   mps_res_t res;
+  set_limits(options->limit);
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_ARENA_SIZE, options->arena_size);
-    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, options->limit);
+    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, limit_usual);
     if (options->pause >= 0)
       MPS_ARGS_ADD(args, MPS_KEY_PAUSE_TIME, options->pause);
     res = mps_arena_create_k(&vm.arena, mps_arena_class_vm(), args);
@@ -353,9 +381,15 @@ void memory_finish(void) {
 
 void *memory_fill(mps_ap_t ap, size_t bytes) {
   mps_addr_t p;
-  if (mps_ap_fill(&p, ap, bytes) != MPS_RES_OK)
-    raise_value(vm.root[R_NO_MEMORY]); /* made in advance */
-  return p;
+  take_reserve_back();
+  if (mps_ap_fill(&p, ap, bytes) == MPS_RES_OK)
+    return p;
+  lend_reserve();
+  if (!stack_lend()) { /* handlers in handlers, none of which escapes */
+    vm.root[R_CONDITION] = vm.root[R_NO_MEMORY];
+    machine_abandon();
+  }
+  raise_value(vm.root[R_NO_MEMORY]); /* made in advance */
 }
 
 static void check_size(size_t slots) {

@@ -724,6 +724,7 @@ static int signal_argc(void) {
 
 static void start_frame(val proc, int argc, const val *argv) {
   vm.fp = vm.stack + 3;
+  vm.limit = vm.stack + STACK_FRAMES;
   vm.arg_top = NULL;
   vm.fp[-3] = vm.fp[-2] = FIX(0);
   vm.fp[-1] = proc;
@@ -731,6 +732,7 @@ static void start_frame(val proc, int argc, const val *argv) {
     memcpy(vm.fp, argv, (size_t)argc * sizeof(val));
   vm.root[R_SEGMENT] = NIL;
   vm.root[R_HANDLERS] = vm.root[R_WINDERS] = NIL;
+  memory_escaped();
 }
 
 val machine_call(val proc, int argc, const val *argv) {

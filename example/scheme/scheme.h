@@ -50,6 +50,10 @@ enum root {
   R_LIMIT
 };
 
+/* The stack area: frames above STACK_FRAMES words go to the heap; the rest
+   is room for long argument lists. */
+enum { STACK_FRAMES = 1 << 15, STACK_WORDS = 1 << 22 };
+
 struct machine {
   val root[R_LIMIT];
   val *fp; /* slot 0 of the running frame */
@@ -89,6 +93,8 @@ struct memory_options {
 const char *memory_init(const struct memory_options *options, void *cold);
 void memory_finish(void);
 
+/* The program has left the handlers that ran, if any. */
+void memory_escaped(void);
 /* Slow half of reserve; raises an error when there is no memory. */
 void *memory_fill(mps_ap_t ap, size_t bytes);
 
@@ -325,6 +331,9 @@ void stack_reinstate(val cont);
 int stack_spread(int at, val list);
 /* The slow half of entering a procedure: makes room for its slots. */
 void stack_overflow(size_t words, size_t slots);
+/* There is no memory: lend the handler some of the area. False when that is
+   used up. */
+bool stack_lend(void);
 /* Collects arguments from fp[fixed] into a list there. */
 void stack_collect_rest(int fixed, int argc);
 /* Clears what no frame uses, so that it keeps nothing alive. */

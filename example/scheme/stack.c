@@ -22,6 +22,24 @@ static val make_segment(size_t words) {
   return seg;
 }
 
+/* Words of the area that a handler may use when there is no memory to move
+   the frames below it to. */
+enum { LENT_WORDS = 1 << 16 };
+
+bool stack_lend(void) {
+  val *top = vm.fp + vm.max_slots, *limit;
+  if (top < vm.arg_top)
+    top = vm.arg_top;
+  limit = top + LENT_WORDS;
+  if (limit > vm.stack_end - LENT_WORDS)
+    return false;
+  if (limit > vm.limit)
+    vm.limit = limit;
+  if (vm.limit > vm.touched)
+    vm.touched = vm.limit;
+  return true;
+}
+
 void stack_capture(size_t words) {
   val *header = vm.fp - 3;
   if (header[0] == FIX(0))
@@ -34,6 +52,7 @@ void stack_capture(size_t words) {
   memmove(vm.stack + 2, header + 2, (words + 1) * sizeof(val));
   vm.stack[0] = FIX(0);
   vm.fp = vm.stack + 3;
+  vm.limit = vm.stack + STACK_FRAMES;
 }
 
 bool stack_restore(void) {
@@ -71,8 +90,10 @@ void stack_reinstate(val k) {
   vm.root[R_SEGTOP] = CONT_TOP(k);
   vm.root[R_WINDERS] = CONT_WINDERS(k);
   vm.root[R_HANDLERS] = CONT_HANDLERS(k);
+  memory_escaped();
   vm.fp = vm.stack + 3;
   vm.stack[0] = FIX(0);
+  vm.limit = vm.stack + STACK_FRAMES;
 }
 
 static void use_up_to(val *top) {
