@@ -1,0 +1,169 @@
+/* Testudo: tests of the library's own blocks.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "arena/control.h"
+#include "test/random.h"
+#include "test/require.h"
+#include "test/suite.h"
+
+enum { BLOCKS = 2000, STEPS = 200000, LARGEST = 5000 };
+
+static tdo_space_t space;
+static tdo_control_t control;
+
+static void control_start(size_t limit) {
+  static const tdo_space_hooks_t none;
+  tdo_vm_t *vm = tdo_vm_system();
+  REQUIRE(tdo_space_init(&space, vm, (size_t)64 << 20, 0, 4096, limit, 0.5,
+                         0) == MPS_RES_OK);
+  REQUIRE(tdo_space_start(&space, (size_t)64 << 20, &none) == MPS_RES_OK);
+  tdo_control_init(&control, &space);
+}
+
+static void control_stop(void) {
+  ck_assert_uint_eq(control.allocated, 0);
+  ck_assert(tdo_space_check(&space));
+  tdo_space_finish(&space);
+}
+
+typedef struct block {
+  unsigned char *base;
+  size_t size;
+} block_t;
+
+static block_t blocks[BLOCKS];
+
+/* Every byte of a block says whose it is, and nobody else writes there. */
+static void block_check(size_t i) {
+  for (size_t k = 0; k < blocks[i].size; ++k)
+    REQUIRE(blocks[i].base[k] == (unsigned char)(i * 7));
+}
+
+static mps_res_t block_make(size_t i, size_t size) {
+  void *p = &blocks;
+  mps_res_t res = tdo_control_alloc(&p, &control, size);
+  if (res != MPS_RES_OK) {
+    REQUIRE(p == &blocks);
+    return res;
+  }
+  REQUIRE((tdo_word_t)p % 16 == 0);
+  REQUIRE(tdo_seg_of(&space, p) == &control.owner);
+  blocks[i].base = p;
+  blocks[i].size = size;
+  memset(p, (int)(i * 7), size);
+  return res;
+}
+
+static void block_free(size_t i) {
+  block_check(i);
+  tdo_control_free(&control, blocks[i].base, blocks[i].size);
+  blocks[i].base = NULL;
+}
+
+static size_t random_size(void) {
+  return 1 + random_below(random_below(10) == 0 ? LARGEST : 300);
+}
+
+/* Blocks of all sizes come and go; no two meet, and memory does not grow
+   beyond what was needed at the worst moment. */
+START_TEST(test_random) {
+  size_t most = 0;
+  random_start();
+  control_start(SIZE_MAX);
+  memset(blocks, 0, sizeof blocks);
+  for (size_t step = 0; step < STEPS; ++step) {
+    size_t i = random_below(BLOCKS);
+    if (blocks[i].base != NULL)
+      block_free(i);
+    else
+      REQUIRE(block_make(i, random_size()) == MPS_RES_OK);
+    most = tdo_max(most, control.allocated);
+  }
+  ck_assert_uint_lt(space.committed, 4 * most + ((size_t)1 << 20));
+  for (size_t i = 0; i < BLOCKS; ++i)
+    if (blocks[i].base != NULL)
+      block_free(i);
+  control_stop();
+}
+END_TEST
+
+/* A block that was given back is the next one of its size. */
+START_TEST(test_reuse) {
+  size_t committed;
+  control_start(SIZE_MAX);
+  for (size_t i = 0; i < 100; ++i)
+    REQUIRE(block_make(i, 1 + 20 * i) == MPS_RES_OK);
+  committed = space.committed;
+  for (int round = 0; round < 50; ++round)
+    for (size_t i = 0; i < 100; ++i) {
+      unsigned char *was = blocks[i].base;
+      block_free(i);
+      REQUIRE(block_make(i, 1 + 20 * i) == MPS_RES_OK);
+      REQUIRE(blocks[i].base == was);
+    }
+  ck_assert_uint_eq(space.committed, committed);
+  for (size_t i = 0; i < 100; ++i)
+    block_free(i);
+  control_stop();
+}
+END_TEST
+
+/* What is left of a slab too small for a block serves smaller ones. */
+START_TEST(test_rest_of_slab) {
+  size_t grains, i = 0;
+  control_start(SIZE_MAX);
+  REQUIRE(block_make(i++, 2048) == MPS_RES_OK); /* half a slab of a grain */
+  REQUIRE(block_make(i++, 1024) == MPS_RES_OK);
+  grains = tdo_bits_count(space.used, 0, space.grains);
+  REQUIRE(block_make(i++, 2048) == MPS_RES_OK); /* a new slab */
+  ck_assert_uint_eq(tdo_bits_count(space.used, 0, space.grains), grains + 1);
+  REQUIRE(block_make(i++, 2048) == MPS_RES_OK); /* the new one is full */
+  for (size_t k = 0; k < 1024 / 128; ++k)
+    REQUIRE(block_make(i++, 128) == MPS_RES_OK);
+  ck_assert_uint_eq(tdo_bits_count(space.used, 0, space.grains), grains + 1);
+  while (i > 0)
+    block_free(--i);
+  control_stop();
+}
+END_TEST
+
+/* Large blocks have grains of their own, which go back. */
+START_TEST(test_large) {
+  size_t used;
+  control_start(SIZE_MAX);
+  REQUIRE(block_make(0, 16) == MPS_RES_OK);
+  used = tdo_bits_count(space.used, 0, space.grains);
+  REQUIRE(block_make(1, 2049) == MPS_RES_OK);
+  REQUIRE(block_make(2, 100000) == MPS_RES_OK);
+  ck_assert_uint_eq(tdo_bits_count(space.used, 0, space.grains),
+                    used + 1 + 25);
+  block_free(1);
+  block_free(2);
+  ck_assert_uint_eq(tdo_bits_count(space.used, 0, space.grains), used);
+  block_free(0);
+  control_stop();
+}
+END_TEST
+
+/* At the commit limit: a result code, and nothing changed. */
+START_TEST(test_limit) {
+  size_t n = 0, allocated;
+  control_start((size_t)256 << 10);
+  while (n < BLOCKS && block_make(n, 500) == MPS_RES_OK)
+    ++n;
+  ck_assert_uint_gt(n, 100);
+  ck_assert_uint_lt(n, BLOCKS);
+  allocated = control.allocated;
+  ck_assert_int_eq(block_make(n, 500), MPS_RES_COMMIT_LIMIT);
+  ck_assert_int_eq(block_make(n, 50000), MPS_RES_COMMIT_LIMIT);
+  ck_assert_uint_eq(control.allocated, allocated);
+  block_free(n - 1);
+  ck_assert_int_eq(block_make(n - 1, 500), MPS_RES_OK);
+  while (n > 0)
+    block_free(--n);
+  control_stop();
+}
+END_TEST
+
+SUITE_MAIN("control", 60, test_random, test_reuse, test_rest_of_slab,
+           test_large, test_limit)

@@ -1,0 +1,350 @@
+/* Testudo: tests of an arena's address space over the double of the platform:
+   placement, chunks, limits, spare memory, and a platform that refuses.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "arena/internal.h"
+#include "code/vm_double.h"
+#include "test/random.h"
+#include "test/require.h"
+#include "test/suite.h"
+
+enum { GRAIN = 4096, ZONES = 24, PIECES = 300 };
+
+#define ZONE ((size_t)1 << 20)
+
+static tdo_vm_double_t twin;
+static tdo_space_t space;
+
+/* What the hooks were told, page by page. */
+static tdo_bits_t told_memory[ZONES * 4], told_taken[ZONES * 4];
+static size_t told_reserved;
+
+static void told_set(tdo_bits_t *bits, size_t first, size_t limit,
+                     bool value) {
+  REQUIRE(value ? tdo_bits_next_set(bits, first, limit) == limit
+                : tdo_bits_all_set(bits, first, limit));
+  if (value)
+    tdo_bits_set_range(bits, first, limit);
+  else
+    tdo_bits_clear_range(bits, first, limit);
+}
+
+static void on_committed(void *closure, size_t first, size_t limit) {
+  told_set(closure, first, limit, true);
+}
+
+static void on_decommitted(void *closure, size_t first, size_t limit) {
+  told_set(closure, first, limit, false);
+  REQUIRE(tdo_bits_next_set(told_taken, first, limit) == limit);
+}
+
+static void on_taken(void *closure, size_t first, size_t limit) {
+  REQUIRE(tdo_bits_all_set(closure, first, limit)); /* they have memory */
+  told_set(told_taken, first, limit, true);
+}
+
+static void on_dropped(void *closure, size_t first, size_t limit) {
+  (void)closure;
+  told_set(told_taken, first, limit, false);
+}
+
+static void on_extended(void *closure, void *base, size_t size) {
+  (void)closure, (void)base;
+  told_reserved += size;
+}
+
+static void on_contracted(void *closure, void *base, size_t size) {
+  (void)closure, (void)base;
+  told_reserved -= size;
+}
+
+static const tdo_space_hooks_t hooks = {
+    told_memory, on_committed, on_decommitted, on_taken,
+    on_dropped,  on_extended,  on_contracted};
+
+/* A space of CHUNK bytes to begin with, in a window of ZONES zones. */
+static void space_start(size_t chunk, size_t limit, double spare) {
+  tdo_vm_double_options_t options = {.pages = ZONES * ZONE / GRAIN};
+  memset(told_memory, 0, sizeof told_memory);
+  memset(told_taken, 0, sizeof told_taken);
+  told_reserved = 0;
+  REQUIRE(tdo_vm_double_init(&twin, &options) == MPS_RES_OK);
+  REQUIRE(tdo_space_init(&space, &twin.vm, chunk, ZONES * ZONE, GRAIN, limit,
+                         spare, 0) == MPS_RES_OK);
+  REQUIRE(tdo_space_start(&space, chunk, &hooks) == MPS_RES_OK);
+}
+
+static void space_verify(void) {
+  REQUIRE(tdo_space_check(&space));
+  REQUIRE(told_reserved == space.reserved);
+  for (size_t g = 0; g < space.grains; ++g) {
+    bool memory = tdo_bits_get(space.memory, g);
+    REQUIRE(memory == tdo_bits_get(told_memory, g));
+    REQUIRE(tdo_bits_get(space.used, g) == tdo_bits_get(told_taken, g));
+    REQUIRE(memory ==
+            (tdo_vm_double_access(&twin, tdo_space_addr(&space, g)) ==
+             TDO_ACCESS_WRITE));
+  }
+}
+
+static void space_stop(void) {
+  space_verify();
+  tdo_space_finish(&space);
+  ck_assert_uint_eq(told_reserved, 0);
+  tdo_vm_double_finish(&twin);
+}
+
+static size_t take(size_t n, tdo_group_t group, bool high) {
+  size_t first = SIZE_MAX;
+  REQUIRE(tdo_space_alloc(&first, &space, n, group, high, &space) ==
+          MPS_RES_OK);
+  return first;
+}
+
+/* Groups have zones of their own while address space lasts, and share them
+   when it does not. */
+START_TEST(test_placement) {
+  size_t zone_grains, a, b, c, n = 0, first;
+  tdo_group_t group;
+  space_start(ZONES * ZONE, SIZE_MAX, 0.5);
+  zone_grains = space.zone_grains;
+  group = tdo_space_group_new(&space, 5);
+  a = take(3, TDO_GROUP_MANUAL, false);
+  b = take(3, group, false);
+  c = take(3, TDO_GROUP_MANUAL, true);
+  ck_assert_uint_ne(a / zone_grains, b / zone_grains);
+  ck_assert_uint_eq(a / zone_grains, c / zone_grains);
+  ck_assert_uint_gt(c, a);
+  ck_assert_uint_eq(space.zone_byte[b / zone_grains], 5);
+  first = take(2 * zone_grains, TDO_GROUP_MANUAL, true);
+  ck_assert_uint_eq(first + 2 * zone_grains, space.grains);
+  /* One grain into each other zone: no free zone is left. */
+  for (size_t z = 0; z < ZONES; ++z)
+    n += space.zone_group[z] == TDO_GROUP_FREE;
+  (void)take(n * zone_grains, group, false);
+  /* MANUAL has room in its zone, and then only in the other's. */
+  (void)take(zone_grains - 6, TDO_GROUP_MANUAL, false);
+  first = take(4, TDO_GROUP_MANUAL, false);
+  ck_assert_uint_eq(first / zone_grains, b / zone_grains);
+  ck_assert_uint_eq(space.zone_byte[first / zone_grains],
+                    TDO_ZONE_BYTE_SHARED);
+  space_verify();
+  tdo_space_free(&space, first, 4);
+  first = SIZE_MAX;
+  ck_assert_int_eq(
+      tdo_space_alloc(&first, &space, zone_grains, group, false, &space),
+      MPS_RES_RESOURCE);
+  ck_assert_uint_eq(first, SIZE_MAX);
+  tdo_space_group_merge(&space, TDO_GROUP_SHARED, group);
+  space_stop();
+}
+END_TEST
+
+/* The window grows by chunks: what is preferred, or less; an idle chunk goes
+   back, the first stays. */
+START_TEST(test_chunks) {
+  size_t a, b;
+  space_start(ZONE, SIZE_MAX, 0.0);
+  ck_assert_uint_eq(space.reserved, ZONE);
+  space.growth = 8 * ZONE;
+  space.growth_min = 4 * ZONE;
+  a = take(space.zone_grains, TDO_GROUP_MANUAL, false);
+  b = take(2 * space.zone_grains, TDO_GROUP_MANUAL, false);
+  ck_assert_uint_eq(space.reserved, 9 * ZONE);
+  ck_assert_int_eq(tdo_space_extend(&space, 14 * ZONE), MPS_RES_OK);
+  ck_assert_uint_eq(space.reserved, 23 * ZONE);
+  /* One zone is left: less than the least preferred. */
+  ck_assert_int_eq(tdo_space_extend(&space, 1), MPS_RES_OK);
+  ck_assert_uint_eq(space.reserved, ZONES * ZONE);
+  ck_assert_int_eq(tdo_space_extend(&space, 1), MPS_RES_RESOURCE);
+  ck_assert_int_eq(tdo_space_extend(&space, SIZE_MAX / 2), MPS_RES_RESOURCE);
+  tdo_space_trim(&space);
+  ck_assert_uint_eq(space.reserved, 9 * ZONE);
+  tdo_space_free(&space, b, 2 * space.zone_grains);
+  tdo_space_settle(&space);
+  tdo_space_trim(&space);
+  ck_assert_uint_eq(space.reserved, ZONE);
+  tdo_space_free(&space, a, space.zone_grains);
+  tdo_space_settle(&space);
+  tdo_space_trim(&space);
+  ck_assert_uint_eq(space.reserved, ZONE);
+  b = take(3 * space.zone_grains, TDO_GROUP_MANUAL,
+           false); /* and comes back */
+  tdo_space_free(&space, b, 3 * space.zone_grains);
+  space_stop();
+}
+END_TEST
+
+/* The commit limit and the spare fraction; spare memory makes room. */
+START_TEST(test_limits) {
+  size_t a, b, committed;
+  space_start(8 * ZONE, SIZE_MAX, 0.5);
+  a = take(500, TDO_GROUP_MANUAL, false);
+  b = take(500, TDO_GROUP_MANUAL, true);
+  tdo_space_free(&space, a, 500);
+  ck_assert_uint_gt(tdo_space_spare(&space), 0);
+  committed = space.committed;
+  ck_assert_int_eq(tdo_space_commit_limit_set(&space, 1000), MPS_RES_FAIL);
+  ck_assert_uint_eq(space.commit_limit, SIZE_MAX);
+  ck_assert_int_eq(tdo_space_commit_limit_set(&space, committed - GRAIN),
+                   MPS_RES_OK);
+  ck_assert_uint_lt(space.committed, committed);
+  /* Other grains than the spare ones: spare memory makes room for them. */
+  ck_assert(tdo_space_charge(&space, space.spare / 2));
+  a = SIZE_MAX;
+  ck_assert_int_eq(
+      tdo_space_alloc(&a, &space, 1500, TDO_GROUP_MANUAL, false, &space),
+      MPS_RES_COMMIT_LIMIT);
+  ck_assert_uint_eq(a, SIZE_MAX);
+  ck_assert(!tdo_space_charge(&space, ZONES * ZONE));
+  space_verify();
+  ck_assert_int_eq(tdo_space_commit_limit_set(&space, SIZE_MAX), MPS_RES_OK);
+  committed = space.committed;
+  ck_assert(tdo_space_charge(&space, 12345));
+  ck_assert_uint_eq(space.committed, committed + 12345);
+  tdo_space_credit(&space, 12345);
+  ck_assert_uint_eq(space.committed, committed);
+  /* What is held does not count as spare. */
+  tdo_space_free(&space, b, 500);
+  tdo_space_hold(&space, space.spare);
+  ck_assert_uint_eq(tdo_space_spare(&space), 0);
+  tdo_space_spare_set(&space, 0.0);
+  ck_assert_uint_eq(space.spare, 0);
+  space_stop();
+}
+END_TEST
+
+/* A run that is partly spare is filled up where it is not. */
+START_TEST(test_holes) {
+  size_t a;
+  space_start(4 * ZONE, SIZE_MAX, 1.0);
+  a = take(200, TDO_GROUP_MANUAL, false);
+  tdo_space_free(&space, a, 200);
+  tdo_space_purge(&space, 50 * GRAIN); /* from above */
+  ck_assert_uint_eq(take(256, TDO_GROUP_MANUAL, false), a);
+  space_stop();
+}
+END_TEST
+
+/* ---- at random ---- */
+
+static struct { size_t first, n; } pieces[PIECES];
+static size_t failures;
+
+static void random_piece(tdo_group_t groups[3]) {
+  size_t i = random_below(PIECES), n = pieces[i].n;
+  mps_res_t res;
+  if (n > 0) {
+    size_t cut = random_below(4) == 0 ? random_below(n) : 0;
+    tdo_space_free(&space, pieces[i].first + cut, n - cut);
+    pieces[i].n = cut;
+    return;
+  }
+  n = 1 + random_below(random_below(8) == 0 ? 600 : 20);
+  res = tdo_space_alloc(&pieces[i].first, &space, n, groups[random_below(3)],
+                        random_below(2), &pieces[i]);
+  if (res == MPS_RES_OK)
+    pieces[i].n = n;
+  else
+    ++failures;
+  REQUIRE(res == MPS_RES_OK || res == MPS_RES_RESOURCE ||
+          res == MPS_RES_MEMORY || res == MPS_RES_COMMIT_LIMIT);
+}
+
+static void random_setting(void) {
+  switch (random_below(6)) {
+  case 0:
+    tdo_space_spare_set(&space, (double)random_below(101) / 100);
+    REQUIRE(twin.refuse_in != 0 ||
+            tdo_space_spare(&space) <=
+                tdo_space_spare_most(&space, space.committed));
+    break;
+  case 1:
+    (void)tdo_space_commit_limit_set(&space, random_below(ZONES * ZONE));
+    break;
+  case 2:
+    (void)tdo_space_commit_limit_set(&space, SIZE_MAX);
+    break;
+  case 3:
+    tdo_space_hold(&space, random_below(ZONE));
+    break;
+  case 4:
+    tdo_space_purge(&space, random_below(4 * ZONE));
+    break;
+  default:
+    tdo_space_trim(&space);
+  }
+}
+
+static void check_owners(void) {
+  size_t used = 0;
+  for (size_t i = 0; i < PIECES; ++i) {
+    used += pieces[i].n;
+    for (size_t g = 0; g < pieces[i].n; ++g)
+      REQUIRE(space.owner[pieces[i].first + g] == &pieces[i]);
+  }
+  REQUIRE(tdo_bits_count(space.used, 0, space.grains) == used);
+}
+
+/* Of every so many calls of the platform one is refused, or none. */
+START_TEST(test_random) {
+  tdo_group_t groups[3] = {TDO_GROUP_MANUAL, TDO_GROUP_CONTROL, 0};
+  memset(pieces, 0, sizeof pieces);
+  random_start();
+  space_start(2 * ZONE, SIZE_MAX, 0.5);
+  groups[2] = tdo_space_group_new(&space, 1);
+  for (size_t step = 0; step < 20000; ++step) {
+    if (_i > 0 && twin.refuse_in == 0)
+      tdo_vm_double_refuse_nth(&twin, 1 + random_below(30));
+    random_piece(groups);
+    if (random_below(50) == 0)
+      random_setting();
+    if (step % 200 == 0) {
+      space_verify();
+      check_owners();
+    }
+  }
+  tdo_vm_double_refuse_nth(&twin, 0);
+  ck_assert_uint_gt(failures, 0);
+  for (size_t i = 0; i < PIECES; ++i)
+    if (pieces[i].n > 0)
+      tdo_space_free(&space, pieces[i].first, pieces[i].n);
+  space_stop();
+}
+END_TEST
+
+/* The N-th call of creation refused: a result code, and all goes back. */
+START_TEST(test_create_refused) {
+  size_t n = 1;
+  bool done = false;
+  for (; !done; ++n) {
+    tdo_vm_double_options_t options = {.pages = ZONES * ZONE / GRAIN};
+    mps_res_t res;
+    REQUIRE(tdo_vm_double_init(&twin, &options) == MPS_RES_OK);
+    tdo_vm_double_refuse_nth(&twin, n);
+    res = tdo_space_init(&space, &twin.vm, ZONE, 8 * ZONE, GRAIN, SIZE_MAX,
+                         0.5, 0);
+    done = twin.refuse_in != 0;
+    if (res == MPS_RES_OK) { /* perhaps with a smaller window */
+      ck_assert_uint_ge(space.size, ZONE);
+      tdo_space_finish(&space);
+    } else {
+      ck_assert(res == MPS_RES_RESOURCE || res == MPS_RES_MEMORY);
+    }
+    tdo_vm_double_finish(&twin);
+    ck_assert_uint_lt(n, 20);
+  }
+  ck_assert_uint_gt(n, 2);
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {test_placement, test_chunks, test_limits,
+                                test_holes, test_create_refused};
+  Suite *suite = suite_of("space", 60, tests, sizeof tests / sizeof tests[0]);
+  TCase *loops = tcase_create("random");
+  tcase_set_timeout(loops, 60);
+  tcase_add_loop_test(loops, test_random, 0, 2);
+  suite_add_tcase(suite, loops);
+  return suite_run(suite);
+}
