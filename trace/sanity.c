@@ -74,6 +74,25 @@ static bool sanity_visit(void *closure, tdo_pool_t *pool, char *base,
   return true;
 }
 
+/* The records of what the client made. */
+static void sanity_records(mps_arena_t heap) {
+  (void)tdo_heap_check(heap);
+  TDO_RING_FOR(node, &heap->formats)
+  (void)tdo_format_check(TDO_RING_ENTRY(tdo_format_t, heap_ring, node));
+  TDO_RING_FOR(node, &heap->chains)
+  (void)tdo_chain_check(TDO_RING_ENTRY(tdo_chain_t, heap_ring, node));
+  TDO_RING_FOR(node, &heap->roots)
+  (void)tdo_root_check(TDO_RING_ENTRY(tdo_root_t, heap_ring, node));
+  TDO_RING_FOR(node, &heap->threads)
+  (void)tdo_thread_check(TDO_RING_ENTRY(tdo_thread_t, heap_ring, node));
+  TDO_RING_FOR(node, &heap->pools) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    (void)tdo_pool_check(pool);
+    TDO_RING_FOR(ap_node, &pool->aps)
+    (void)tdo_ap_check(TDO_RING_ENTRY(tdo_ap_t, pool_ring, ap_node));
+  }
+}
+
 void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
   sanity_t s = {heap, 0, 0};
   size_t size = heap->space.zones;
@@ -86,6 +105,7 @@ void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
   tdo_threads_stop(heap); /* what they write now would confuse it */
   tdo_remember_harvest(heap);
   (void)tdo_space_check(&heap->space);
+  sanity_records(heap);
   if (heap->shielded)
     (void)tdo_shield_check(&heap->shield);
   size = tdo_round_up(size, vm->page_size);
@@ -95,7 +115,6 @@ void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
   heap->sanity_zones = zones;
   TDO_RING_FOR(node, &heap->pools) {
     tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
-    (void)tdo_pool_check(pool);
     if (pool->klass->walk != NULL && pool->klass->automatic)
       (void)pool->klass->walk(pool, sanity_visit, &s);
   }

@@ -1,0 +1,138 @@
+/* Testudo: tests of recordings of the shield's requests, and of what a
+   process says at its end. SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "shield/record.h"
+#include "test/objects.h"
+#include "test/suite.h"
+
+static char path[] = "/tmp/testudo-record-XXXXXX";
+static unsigned char recording[1 << 24];
+static size_t recorded;
+
+static void record_read(void) {
+  int fd = open(path, O_RDONLY);
+  ssize_t n;
+  ck_assert_int_ge(fd, 0);
+  recorded = 0;
+  while ((n = read(fd, recording + recorded, sizeof recording - recorded)) > 0)
+    recorded += (size_t)n;
+  ck_assert_int_eq(n, 0);
+  (void)close(fd);
+}
+
+static void work(tdo_statistics_s *statistics) {
+  heap_start(mps_class_amc());
+  for (size_t n = 0; n < 20000; ++n) {
+    mps_addr_t obj = numbered(n);
+    *obj_ref(obj, 1) = table[(n * 7) % ROOTS];
+    table[n % ROOTS] = obj;
+  }
+  collect();
+  collect();
+  tdo_statistics(arena, statistics);
+  heap_stop();
+}
+
+static uint64_t number_at(size_t *at) {
+  uint64_t value = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    REQUIRE(*at < recorded && shift < 64);
+    value |= (uint64_t)(recording[*at] & 127) << shift;
+    if (!(recording[(*at)++] & 128))
+      return value;
+  }
+}
+
+/* What was recorded is what was asked: each request within the window, and
+   as many as the statistics say. */
+START_TEST(test_recording) {
+  static const bool about_pages[] = {
+#define ABOUT_PAGES(name, pages) pages,
+      TDO_REQUESTS(ABOUT_PAGES)
+#undef ABOUT_PAGES
+  };
+  size_t counts[TDO_REQUESTS_COUNT] = {0}, at = TDO_RECORD_HEADER, end = 0;
+  tdo_statistics_s statistics;
+  uint64_t header[3];
+  ck_assert_int_ge(mkstemp(path), 0);
+  ck_assert_int_eq(setenv("TESTUDO_RECORD", path, 1), 0);
+  work(&statistics);
+  record_read();
+  (void)unlink(path);
+  ck_assert_uint_gt(recorded, TDO_RECORD_HEADER);
+  ck_assert_mem_eq(recording, TDO_RECORD_MAGIC, 8);
+  memcpy(header, recording + 8, sizeof header);
+  ck_assert_uint_eq(header[0], (uint64_t)sysconf(_SC_PAGESIZE));
+  ck_assert_uint_eq(header[2], statistics.mode);
+  while (at < recorded && recording[at] != 0) {
+    unsigned request = recording[at++] & 31;
+    REQUIRE(request < TDO_REQUESTS_COUNT);
+    ++counts[request];
+    if (about_pages[request]) {
+      uint64_t step = number_at(&at);
+      end += step % 2 == 0 ? step / 2 : 0 - (step + 1) / 2;
+      end += number_at(&at);
+      REQUIRE(end <= header[1]);
+    }
+  }
+  ck_assert_uint_ge(counts[TDO_REQUEST_EXPOSE], statistics.exposes);
+  ck_assert_uint_ge(counts[TDO_REQUEST_COVER], statistics.covers);
+  ck_assert_uint_ge(counts[TDO_REQUEST_ADOPT], 1);
+  ck_assert_uint_eq(counts[TDO_REQUEST_EXPOSE], counts[TDO_REQUEST_COVER]);
+  ck_assert(statistics.exposes > 0 || statistics.mode == TDO_MODE_OFF);
+}
+END_TEST
+
+/* Where the file cannot be made, all goes on without. */
+START_TEST(test_no_file) {
+  tdo_statistics_s statistics;
+  ck_assert_int_eq(setenv("TESTUDO_RECORD", "/nowhere/at/all", 1), 0);
+  work(&statistics);
+  ck_assert_uint_gt(statistics.collections, 0);
+}
+END_TEST
+
+/* Statistics on standard error: of an arena that was destroyed, and of one
+   that the process left behind. */
+static void statistics_of(bool leave, char *text, size_t size) {
+  int pipes[2], status;
+  size_t length = 0;
+  ssize_t n;
+  pid_t pid;
+  ck_assert_int_eq(pipe(pipes), 0);
+  pid = fork();
+  if (pid == 0) {
+    tdo_statistics_s statistics;
+    (void)dup2(pipes[1], STDERR_FILENO);
+    (void)setenv("TESTUDO_STATISTICS", "on", 1);
+    if (leave)
+      start();
+    else
+      work(&statistics);
+    exit(0);
+  }
+  (void)close(pipes[1]);
+  while ((n = read(pipes[0], text + length, size - 1 - length)) > 0)
+    length += (size_t)n;
+  text[length] = '\0';
+  (void)close(pipes[0]);
+  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+START_TEST(test_statistics) {
+  static char text[10000];
+  for (int leave = 0; leave < 2; ++leave) {
+    statistics_of(leave, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "protection"));
+    ck_assert_ptr_nonnull(strstr(text, "mappings"));
+    /* Once. */
+    ck_assert_ptr_null(strstr(strstr(text, "protection") + 1, "protection"));
+  }
+}
+END_TEST
+
+SUITE_MAIN("record", 60, test_recording, test_no_file, test_statistics)
