@@ -17,7 +17,7 @@ mps_bool_t tdo_args_check(const mps_arg_s args[]) {
     return 0;
   }
   for (size_t i = 0; args[i].key != MPS_KEY_ARGS_END; ++i) {
-    bool ours = args[i].key != NULL && args[i].key->sig == TDO_SIG_KEY;
+    bool ours = i < TDO_ARGS_MOST && tdo_key_known(args[i].key);
     TDO_ASSERT(ours, "an element of the argument list has no key; does the "
                      "list end with MPS_KEY_ARGS_END?");
     if (!ours) {
@@ -28,7 +28,7 @@ mps_bool_t tdo_args_check(const mps_arg_s args[]) {
 }
 
 mps_bool_t tdo_arg_pick(mps_arg_s *arg_o, mps_arg_s args[], mps_key_t key) {
-  TDO_CHECK(key != NULL && key->sig == TDO_SIG_KEY);
+  TDO_CHECK(tdo_key_known(key));
   if (!tdo_args_check(args)) {
     return 0;
   }

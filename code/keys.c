@@ -7,8 +7,10 @@
 #include "mpscmfs.h"
 #include "mpscmvff.h"
 #include "mpscmvt.h"
+#include "testudo.h"
 
-#define KEY(name) TDO_KEY_DEFINE(_mps_key_##name, "MPS_KEY_" #name)
+#define KEY(name)     TDO_KEY_DEFINE(_mps_key_##name, "MPS_KEY_" #name)
+#define OUR_KEY(name) TDO_KEY_DEFINE(tdo_key_##name, "TDO_KEY_" #name)
 
 /* mps.h */
 KEY(ARGS_END);
@@ -65,6 +67,36 @@ KEY(MVFF_FIRST_FIT);
 KEY(MVT_RESERVE_DEPTH);
 KEY(MVT_FRAG_LIMIT);
 
+/* testudo.h */
+OUR_KEY(SHIELD_MODE);
+OUR_KEY(SHIELD_QUEUE);
+OUR_KEY(SHIELD_QUANTUM);
+
 mps_arg_s mps_args_none[] = {{MPS_KEY_ARGS_END, {0}}};
 
+/* All of them but the end. */
+static const mps_key_t key_table[] = {
+    MPS_KEY_ARENA_SIZE, MPS_KEY_ARENA_GRAIN_SIZE, MPS_KEY_ARENA_ZONED,
+    MPS_KEY_ARENA_EXTENDED, MPS_KEY_ARENA_CONTRACTED, MPS_KEY_COMMIT_LIMIT,
+    MPS_KEY_SPARE, MPS_KEY_SPARE_COMMIT_LIMIT, MPS_KEY_PAUSE_TIME,
+    MPS_KEY_VMW3_TOP_DOWN, MPS_KEY_FMT_ALIGN, MPS_KEY_FMT_HEADER_SIZE,
+    MPS_KEY_FMT_SCAN, MPS_KEY_FMT_SKIP, MPS_KEY_FMT_FWD, MPS_KEY_FMT_ISFWD,
+    MPS_KEY_FMT_PAD, MPS_KEY_FMT_CLASS, MPS_KEY_FORMAT, MPS_KEY_CHAIN,
+    MPS_KEY_GEN, MPS_KEY_INTERIOR, MPS_KEY_EXTEND_BY, MPS_KEY_LARGE_SIZE,
+    MPS_KEY_MEAN_SIZE, MPS_KEY_MIN_SIZE, MPS_KEY_MAX_SIZE, MPS_KEY_ALIGN,
+    MPS_KEY_POOL_DEBUG_OPTIONS, MPS_KEY_RANK, MPS_KEY_AP_HASH_ARRAYS,
+    MPS_KEY_ARENA_CL_BASE, MPS_KEY_AMS_SUPPORT_AMBIGUOUS,
+    MPS_KEY_AWL_FIND_DEPENDENT, MPS_KEY_MFS_UNIT_SIZE,
+    MPS_KEY_MVFF_ARENA_HIGH, MPS_KEY_MVFF_SLOT_HIGH, MPS_KEY_MVFF_FIRST_FIT,
+    MPS_KEY_MVT_RESERVE_DEPTH, MPS_KEY_MVT_FRAG_LIMIT, TDO_KEY_SHIELD_MODE,
+    TDO_KEY_SHIELD_QUEUE, TDO_KEY_SHIELD_QUANTUM};
+
+bool tdo_key_known(mps_key_t key) {
+  for (size_t i = 0; i < sizeof key_table / sizeof key_table[0]; ++i)
+    if (key_table[i] == key)
+      return true;
+  return false;
+}
+
 #undef KEY
+#undef OUR_KEY

@@ -3,15 +3,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "code/args.h"
 #include "code/fault.h"
 #include "interface/entry.h"
 #include "interface/statistics.h"
 #include "testudo.h"
-
-TDO_KEY_DEFINE(tdo_key_SHIELD_MODE, "TDO_KEY_SHIELD_MODE");
-TDO_KEY_DEFINE(tdo_key_SHIELD_QUEUE, "TDO_KEY_SHIELD_QUEUE");
-TDO_KEY_DEFINE(tdo_key_SHIELD_QUANTUM, "TDO_KEY_SHIELD_QUANTUM");
 
 static void statistics_shield(tdo_statistics_s *s,
                               const tdo_shield_stats_t *t) {

@@ -69,6 +69,7 @@ endif()
 
 if(testudo_one_build)
   testudo_python_test(test_floors)
+  testudo_python_test(test_conformance)
   testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
   testudo_python_test(test_demo)
   testudo_python_test(test_install "${CMAKE_C_COMPILER}"

@@ -1,4 +1,5 @@
 /* Testudo: argument lists and keys. SPDX-License-Identifier: BSD-2-Clause */
+#include <stdint.h>
 #include <string.h>
 #include "code/args.h"
 #include "mpsacl.h"
@@ -164,6 +165,22 @@ START_TEST(null_key_and_no_end) {
 }
 END_TEST
 
+/* Whatever stands behind a list without end. */
+START_TEST(no_end) {
+  mps_arg_s list[2 * TDO_ARGS_MOST];
+  for (size_t i = 0; i < 2 * TDO_ARGS_MOST; ++i)
+    list[i].key = MPS_KEY_RANK;
+  list[2 * TDO_ARGS_MOST - 1].key = MPS_KEY_ARGS_END;
+  ck_assert(!tdo_args_check(list));
+  ck_assert_uint_eq(failures(), REPORTED);
+  list[TDO_ARGS_MOST].key = MPS_KEY_ARGS_END;
+  ck_assert(tdo_args_check(list));
+  list[3].key = (mps_key_t)(uintptr_t)0xDEAD0001;
+  ck_assert(!tdo_args_check(list));
+  ck_assert_uint_eq(failures(), REPORTED);
+}
+END_TEST
+
 START_TEST(key_that_is_none) {
   static const struct mps_key_s dead = {TDO_SIG_DEAD, "", ""};
   mps_arg_s list[2];
@@ -207,7 +224,7 @@ int main(void) {
       keys_are_distinct, empty_list,          pick_removes,
       first_of_equals,   missing_key,         null_list,
       full_list,         null_key_and_no_end, key_that_is_none,
-      closed_list};
+      closed_list,       no_end};
   Suite *suite = suite_create("args");
   TCase *tcase = tcase_create("args");
   tcase_add_checked_fixture(tcase, catch_failures, NULL);

@@ -290,9 +290,7 @@ M(mps_arena_formatted_objects_walk(arena, in_callback, NULL, 0));
 /* keywords */
 M(POOL_WITH(mps_class_amc(), CHAIN, chain));
 M(res = mps_pool_create_k(&made_pool, arena, mps_class_mfs(), mps_args_none));
-#if !defined(__SANITIZE_ADDRESS__)
 M(mps_arg_s args[2000]; for (int i = 0; i < 2000; ++i) args[i].key = MPS_KEY_RANK; res = mps_ap_create_k(&made_ap, pool, args));
-#endif
 M(mps_arg_s args[2] = {{NULL, {0}}}; res = mps_ap_create_k(&made_ap, pool, args));
 
 /* arenas */
