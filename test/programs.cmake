@@ -36,6 +36,14 @@ function(testudo_scheme_test name)
   set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 600)
 endfunction()
 
+# testudo_random_test(NAME ARGUMENTS...): random programs in small generations.
+function(testudo_random_test name)
+  testudo_add_test(${name} "${Python3_EXECUTABLE}"
+    "${CMAKE_CURRENT_SOURCE_DIR}/scheme/random_programs.py"
+    ${testudo_scheme_command} --option=--gen=200:0.8 --option=--gen=400:0.5
+    "--keep=${PROJECT_BINARY_DIR}/random" ${ARGN})
+endfunction()
+
 if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
   testudo_scheme_test(scheme_small plain
     --option=--gen=1000:0.8 --option=--gen=2000:0.4)
@@ -44,8 +52,15 @@ if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
   endif()
   if(testudo_one_build)
     testudo_scheme_test(scheme_modes TESTUDO_SHIELD=naive
-      TESTUDO_SHIELD=ranged TESTUDO_SHIELD=deferred)
+      TESTUDO_SHIELD=ranged TESTUDO_SHIELD=deferred TESTUDO_SHIELD=dirty
+      TESTUDO_SHIELD=off)
   endif()
+  testudo_random_test(scheme_random plain TESTUDO_SHIELD=naive
+    TESTUDO_SHIELD=ranged TESTUDO_SHIELD=dirty TESTUDO_SHIELD=off)
+  testudo_random_test(scheme_random_wild --wild plain
+    TESTUDO_SHIELD=naive --option=--limit=100M)
+  testudo_random_test(scheme_random_stress TESTUDO_STRESS=1,TESTUDO_CHECK=1
+    --count=20)
   testudo_python_test(test_prompt ${testudo_scheme_command})
 endif()
 

@@ -33,3 +33,14 @@
 (show-read "(#0=5 #0#)")
 (show-read "#0=#1=#0#")
 (show-read "(#0# #0=1)")
+;; handlers that a handler installs: Guile looks past them
+(show (guard (e (#t (list 'outer e)))
+        (with-exception-handler
+         (lambda (e) (guard (f (#t 'inner)) (raise 'y)))
+         (lambda () (raise-continuable 'x)))))
+(show (guard (e (#t (list 'outer e)))
+        (with-exception-handler
+         (lambda (e) (with-exception-handler
+                      (lambda (f) 5)
+                      (lambda () (+ 1 (raise-continuable 'y)))))
+         (lambda () (raise-continuable 'x)))))
