@@ -8,9 +8,11 @@ SPDX-License-Identifier: BSD-2-Clause
 import os
 import pathlib
 import pty
+import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 INTERPRETER = sys.argv[1]
@@ -124,6 +126,24 @@ class Options(unittest.TestCase):
             status, _, err = ask("", option)
             self.assertNotEqual(status, 0, option)
             self.assertIn(option.split("=")[0], err)
+
+
+class Statistics(unittest.TestCase):
+    def test_share_of_the_time(self):
+        """Both times are by the clock: waiting counts, as in a pause."""
+        with subprocess.Popen([INTERPRETER, "-q"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as process:
+            process.stdin.write('(display "up\\n")(flush-output-port)\n')
+            process.stdin.flush()
+            self.assertEqual(process.stdout.readline(), "up\n")
+            time.sleep(0.5)
+            out, _ = process.communicate("(display (gc-statistics))", LIMIT)
+        entries = {name: float(value) for name, value in
+                   re.findall(r"\(([a-z-]+) \. ([0-9.e-]+)\)", out)}
+        self.assertGreater(entries["total-seconds"], 0.45)
+        self.assertAlmostEqual(
+            entries["collector-share"],
+            entries["collector-seconds"] / entries["total-seconds"])
 
 
 class Settings(unittest.TestCase):

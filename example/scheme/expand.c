@@ -607,6 +607,13 @@ static const struct core {
     {"define", expand_define},
     {"define-syntax", expand_define_syntax},
     {"begin", expand_begin},
+    /* words that other forms look for: see is_keyword */
+    {"else", expand_error},
+    {"=>", expand_error},
+    {"...", expand_error},
+    {"_", expand_error},
+    {"unquote", expand_error},
+    {"unquote-splicing", expand_error},
 };
 
 enum { CORE_COUNT = sizeof core_forms / sizeof *core_forms };

@@ -22,6 +22,7 @@ static mps_chain_t chain;
 static mps_fmt_t format;
 static mps_pool_t object_pool, leaf_pool, weak_pool, ephemeron_pool;
 static mps_root_t root_table, root_stack, root_thread;
+static double start_seconds;
 
 /* ---- the format */
 
@@ -340,7 +341,14 @@ static void clear_machine(void) {
   vm.max_slots = 64;
 }
 
+static double seconds_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 const char *memory_init(const struct memory_options *options, void *cold) {
+  start_seconds = seconds_now();
   vm.stack = calloc(STACK_WORDS, sizeof(val));
   if (vm.stack == NULL)
     return "no memory for the stack";
@@ -504,17 +512,12 @@ static val entry(const char *name, val value, val list) {
   return cons(pair, list);
 }
 
-static double cpu_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* The collector's share is of the processor time since the start. */
+/* The collector's share is of the time since the start, by the same clock:
+   a pause does not get shorter because others have the processor. */
 val memory_statistics(void) {
   tdo_statistics_s s;
   val list = NIL;
-  double total = cpu_seconds();
+  double total = seconds_now() - start_seconds;
   tdo_statistics(vm.arena, &s);
   list = entry("protect-calls", FIX(s.protect_calls_process), list);
   list = entry("write-hits", FIX(s.hits_write), list);

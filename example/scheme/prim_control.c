@@ -271,6 +271,26 @@ static val p_environment_of(int argc, val *argv) {
   return vm.root[R_ENV];
 }
 
+/* What is bound: an association list of names and what they stand for. */
+static val p_globals(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  val syntax = intern("syntax"), procedure = intern("procedure");
+  val other = intern("value"), tab = vm.root[R_SYMTAB], list = NIL;
+  for (size_t i = 0; i < VEC_LEN(tab); i++) {
+    PIN(tab);
+    for (val l = VEC_REF(tab, i); l != NIL; l = CDR(l)) {
+      val name = CAR(l), v = SYM_VALUE(name);
+      if (v != UNBOUND)
+        list = cons(cons(name, is_syntax(v) || is_type(v, T_MACRO) ? syntax
+                               : is_procedure(v)                   ? procedure
+                                                                   : other),
+                    list);
+    }
+  }
+  return list;
+}
+
 static val p_void(int argc, val *argv) {
   (void)argc;
   (void)argv;
@@ -357,6 +377,7 @@ const struct prim prims_control[] = {
     {"scheme-report-environment", p_environment_of, 0, 1},
     {"null-environment", p_environment_of, 0, 1},
     {"system-global-environment", p_environment_of, 0, 0},
+    {"%globals", p_globals, 0, 0},
     {"void", p_void, 0, -1},
     {"eof-object", p_eof, 0, 0},
     {"eof-object?", p_eofp, 1, 1},

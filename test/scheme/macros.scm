@@ -70,3 +70,7 @@
   (let-syntax ((m (syntax-rules () ((m) x))))
     (let ((x 'inner)) (show (m)))))
 (show (let ((x 1)) (define-syntax getx (syntax-rules () ((_) x))) (let ((x 2)) (getx))))
+(show (let ((else #f)) (cond (else 1) (#t 2))))
+(define-syntax arrow (syntax-rules (=>) ((_ a => b) (list a b)) ((_ a c b) 7)))
+(show (arrow 1 => 2) (let ((=> 0)) (arrow 1 => 2)) (arrow 1 2 3))
+(show (let ((_ 1) (unquote 2)) (+ _ unquote)))

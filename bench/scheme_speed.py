@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Testudo: the speed of the Scheme interpreter's workloads, beside Guile.
+
+usage: scheme_speed.py INTERPRETER [--only=NAME...] [--runs=N] [--rst] [--json]
+
+Runs every workload of example/scheme at a size that takes some seconds: on
+INTERPRETER, on Guile's evaluator (nothing compiled in reach) and on Guile
+with the program compiled in advance. The runs of the three take turns; the
+answers must be equal. Printed are the median of the real seconds on
+INTERPRETER, the medians of the ratios of Guile's time to that (above 1: Guile
+takes longer), and what (gc-statistics) says of the collector. With --rst all
+comes as the table of the manual, with --json the single runs too.
+
+Exits with 1 if answers differ, or Guile's evaluator is faster on a workload.
+
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+WORKLOADS = (pathlib.Path(__file__).resolve().parent.parent /
+             "example/scheme/workload")
+SIZES = {
+    "leaf": ["40"], "trees": ["17"], "lists": ["200000", "4"],
+    "storm": ["64", "3000000"], "table": ["3000"], "matrix": ["160", "3"],
+    "text": ["30000"], "puzzle": ["9"], "bignum": ["8000"],
+    "continuations": ["2000", "500"], "rewrite": ["60"],
+}
+SYSTEMS = ["testudo", "evaluator", "compiled"]
+
+
+def run(command, **environment):
+    """Real seconds, processor seconds, output and errors of a program."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    done = subprocess.run(command, env=dict(os.environ, **environment),
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=1800, check=False)
+    real = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: status {done.returncode}: "
+                 f"{done.stderr.decode()}")
+    busy = (after.ru_utime - before.ru_utime +
+            after.ru_stime - before.ru_stime)
+    return {"real": real, "processor": busy, "output": done.stdout.decode(),
+            "errors": done.stderr.decode()}
+
+
+class Systems:
+    """How each of the three runs a program; Guile with a cache of our own."""
+
+    def __init__(self, interpreter, folder):
+        self.interpreter = interpreter
+        self.cache = os.path.join(folder, "cache")
+        self.empty = os.path.join(folder, "empty")
+
+    def prepare(self, path):
+        """Compiles the program for Guile, and makes sure that it did."""
+        shutil.rmtree(self.cache, ignore_errors=True)
+        run(["guile", "--auto-compile", "--r7rs", path, "1"],
+            XDG_CACHE_HOME=self.cache)
+        if not list(pathlib.Path(self.cache).rglob("*.go")):
+            sys.exit(f"Guile did not compile {path}")
+
+    def testudo(self, path, arguments):
+        result = run([self.interpreter, "--statistics", path] + arguments)
+        for key, value in re.findall(r"\(([a-z-]+) \. ([0-9.e-]+)\)",
+                                     result["errors"]):
+            result[key] = float(value)
+        return result
+
+    def evaluator(self, path, arguments):
+        result = run(["guile", "--no-auto-compile", "--r7rs", path] +
+                     arguments, XDG_CACHE_HOME=self.empty,
+                     GUILE_AUTO_COMPILE="0")
+        if list(pathlib.Path(self.empty).rglob("*.go")):
+            sys.exit("Guile's evaluator has compiled something")
+        return result
+
+    def compiled(self, path, arguments):
+        return run(["guile", "--auto-compile", "--r7rs", path] + arguments,
+                   XDG_CACHE_HOME=self.cache)
+
+
+def measure(systems, name, runs):
+    """All runs of a workload, and what comes out."""
+    path = str(WORKLOADS / (name + ".scm"))
+    systems.prepare(path)
+    results = [{s: getattr(systems, s)(path, SIZES[name]) for s in SYSTEMS}
+               for _ in range(runs)]
+
+    def median(of):
+        return statistics.median(of(result) for result in results)
+
+    def ratio(system, clock):
+        return median(lambda r: r[system][clock] / r["testudo"][clock])
+
+    return {
+        "workload": name, "size": " ".join(SIZES[name]),
+        "seconds": median(lambda r: r["testudo"]["real"]),
+        "evaluator": ratio("evaluator", "real"),
+        "compiled": ratio("compiled", "real"),
+        "evaluator-processor": ratio("evaluator", "processor"),
+        "compiled-processor": ratio("compiled", "processor"),
+        "share": median(lambda r: r["testudo"]["collector-share"]),
+        "collections": median(lambda r: r["testudo"]["collections"]),
+        "pause": median(lambda r: r["testudo"]["longest-pause"]),
+        "same": len({r[s]["output"] for r in results for s in SYSTEMS}) == 1,
+        "runs": [{s: {"real": r[s]["real"], "processor": r[s]["processor"]}
+                  for s in SYSTEMS} for r in results],
+    }
+
+
+HEADS = ["workload", "size", "seconds", "evaluator", "compiled", "collector",
+         "collections", "longest pause"]
+
+
+def cells(row):
+    return [row["workload"], row["size"], f"{row['seconds']:.1f}",
+            f"{row['evaluator']:.1f}", f"{row['compiled']:.2f}",
+            f"{100 * row['share']:.0f} %", f"{row['collections']:,.0f}",
+            f"{1000 * row['pause']:.1f} ms"]
+
+
+def show(texts, note=""):
+    widths = [14, 12, 8, 10, 9, 10, 12, 14]
+    print("".join(f"{t:<{w}}" if i < 2 else f"{t:>{w}}"
+                  for i, (t, w) in enumerate(zip(texts, widths))) + note,
+          flush=True)
+
+
+def rst(rows):
+    print(".. list-table::\n   :header-rows: 1\n")
+    for texts in [HEADS] + [cells(row) for row in rows]:
+        print("   * - " + "\n     - ".join(texts))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("interpreter")
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--rst", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    tables = not options.rst and not options.json
+    if tables:
+        show(HEADS)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        systems = Systems(options.interpreter, folder)
+        for name in options.only or sorted(SIZES):
+            rows.append(measure(systems, name, options.runs))
+            if tables:
+                show(cells(rows[-1]),
+                     "" if rows[-1]["same"] else "  ANSWERS DIFFER")
+    if options.rst:
+        rst(rows)
+    if options.json:
+        print(json.dumps(rows, indent=1))
+    return 0 if all(r["same"] and r["evaluator"] >= 1 for r in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
