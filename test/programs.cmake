@@ -97,6 +97,7 @@ if(testudo_one_build)
     $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
   if(TARGET testudo_scheme)
     testudo_python_test(test_leaf $<TARGET_FILE:testudo_scheme>)
+    testudo_python_test(test_scheme_names $<TARGET_FILE:testudo_scheme>)
   endif()
 endif()
 
