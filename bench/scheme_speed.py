@@ -2,6 +2,7 @@
 """Testudo: the speed of the Scheme interpreter's workloads, beside Guile.
 
 usage: scheme_speed.py INTERPRETER [--only=NAME...] [--runs=N] [--rst] [--json]
+       scheme_speed.py --read=FILE... [--rst]
 
 Runs every workload of example/scheme at a size that takes some seconds: on
 INTERPRETER, on Guile's evaluator (nothing compiled in reach) and on Guile
@@ -9,7 +10,8 @@ with the program compiled in advance. The runs of the three take turns; the
 answers must be equal. Printed are the median of the real seconds on
 INTERPRETER, the medians of the ratios of Guile's time to that (above 1: Guile
 takes longer), and what (gc-statistics) says of the collector. With --rst all
-comes as the table of the manual, with --json the single runs too.
+comes as the tables of the manual (manual/scheme_speed.inc), with --json the
+single runs too; --read takes what --json has printed.
 
 Exits with 1 if answers differ, or Guile's evaluator is faster on a workload.
 
@@ -19,6 +21,7 @@ import argparse
 import json
 import os
 import pathlib
+import platform
 import re
 import resource
 import shutil
@@ -32,9 +35,9 @@ WORKLOADS = (pathlib.Path(__file__).resolve().parent.parent /
              "example/scheme/workload")
 SIZES = {
     "leaf": ["40"], "trees": ["17"], "lists": ["200000", "4"],
-    "storm": ["64", "3000000"], "table": ["3000"], "matrix": ["160", "3"],
-    "text": ["30000"], "puzzle": ["9"], "bignum": ["8000"],
-    "continuations": ["2000", "500"], "rewrite": ["60"],
+    "storm": ["64", "1000000"], "table": ["1000"], "matrix": ["160", "10"],
+    "text": ["40000"], "puzzle": ["11"], "bignum": ["10000"],
+    "continuations": ["2000", "300"], "rewrite": ["60"],
 }
 SYSTEMS = ["testudo", "evaluator", "compiled"]
 
@@ -66,10 +69,13 @@ class Systems:
         self.empty = os.path.join(folder, "empty")
 
     def prepare(self, path):
-        """Compiles the program for Guile, and makes sure that it did."""
+        """Has Guile compile the program, and makes sure that it did. Then
+        Guile runs it at a size that it may not be meant for."""
         shutil.rmtree(self.cache, ignore_errors=True)
-        run(["guile", "--auto-compile", "--r7rs", path, "1"],
-            XDG_CACHE_HOME=self.cache)
+        subprocess.run(["guile", "--auto-compile", "--r7rs", path, "1"],
+                       env=dict(os.environ, XDG_CACHE_HOME=self.cache),
+                       stdin=subprocess.DEVNULL, capture_output=True,
+                       timeout=600, check=False)
         if not list(pathlib.Path(self.cache).rglob("*.go")):
             sys.exit(f"Guile did not compile {path}")
 
@@ -122,51 +128,91 @@ def measure(systems, name, runs):
     }
 
 
-HEADS = ["workload", "size", "seconds", "evaluator", "compiled", "collector",
-         "collections", "longest pause"]
+SPEED = [
+    ("workload", lambda r: r["workload"]),
+    ("size", lambda r: r["size"]),
+    ("seconds", lambda r: f"{r['seconds']:.1f}"),
+    ("evaluator", lambda r: f"{r['evaluator']:.1f}"),
+    ("compiled", lambda r: f"{r['compiled']:.2f}"),
+]
+COLLECTOR = [
+    ("collector", lambda r: f"{100 * r['share']:.0f} %"),
+    ("collections", lambda r: f"{r['collections']:,.0f}"),
+    ("longest pause", lambda r: f"{1000 * r['pause']:.0f} ms"),
+]
+WIDTHS = [14, 14, 8, 10, 9, 10, 12, 14]
 
 
-def cells(row):
-    return [row["workload"], row["size"], f"{row['seconds']:.1f}",
-            f"{row['evaluator']:.1f}", f"{row['compiled']:.2f}",
-            f"{100 * row['share']:.0f} %", f"{row['collections']:,.0f}",
-            f"{1000 * row['pause']:.1f} ms"]
-
-
-def show(texts, note=""):
-    widths = [14, 12, 8, 10, 9, 10, 12, 14]
+def show(row=None):
+    """A line of the table, or its head."""
+    texts = [of(row) if row else head for head, of in SPEED + COLLECTOR]
     print("".join(f"{t:<{w}}" if i < 2 else f"{t:>{w}}"
-                  for i, (t, w) in enumerate(zip(texts, widths))) + note,
-          flush=True)
+                  for i, (t, w) in enumerate(zip(texts, WIDTHS))) +
+          ("" if not row or row["same"] else "  ANSWERS DIFFER"), flush=True)
 
 
-def rst(rows):
+def rst(columns, rows):
     print(".. list-table::\n   :header-rows: 1\n")
-    for texts in [HEADS] + [cells(row) for row in rows]:
+    for texts in [[head for head, _ in columns]] + [
+            [of(row) for _, of in columns] for row in rows]:
         print("   * - " + "\n     - ".join(texts))
+    print()
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("interpreter")
-    parser.add_argument("--only", action="append")
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--rst", action="store_true")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    tables = not options.rst and not options.json
-    if tables:
-        show(HEADS)
+def machine():
+    info = pathlib.Path("/proc/cpuinfo").read_text()
+    model = re.search(r"model name\s*: (.*)", info)
+    guile = subprocess.run(["guile", "--version"], capture_output=True,
+                           text=True, check=True).stdout.split("\n")[0]
+    return (f"{model[1] if model else platform.machine()}, {os.cpu_count()} "
+            f"processors{', virtual' if ' hypervisor ' in info else ''}, "
+            f"Linux {platform.release().split('-')[0]}, {guile}")
+
+
+def manual(rows):
+    print(f"Measured by ``bench/scheme_speed.py`` ({machine()}): real seconds\n"
+          "here, and how many times as long Guile takes, by its evaluator and\n"
+          f"compiled in advance; medians of {len(rows[0]['runs'])} runs that "
+          "took turns.\n")
+    rst(SPEED, rows)
+    print("What ``(gc-statistics)`` says of the same runs:\n")
+    rst(SPEED[:2] + COLLECTOR, rows)
+
+
+def measured(options):
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         systems = Systems(options.interpreter, folder)
         for name in options.only or sorted(SIZES):
             rows.append(measure(systems, name, options.runs))
-            if tables:
-                show(cells(rows[-1]),
-                     "" if rows[-1]["same"] else "  ANSWERS DIFFER")
+            if not options.rst and not options.json:
+                show(rows[-1])
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("interpreter", nargs="?")
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--read", action="append")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--rst", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if not options.interpreter and not options.read:
+        parser.error("which interpreter?")
+    if not options.rst and not options.json:
+        show()
+    if options.read:
+        rows = [row for name in options.read
+                for row in json.loads(pathlib.Path(name).read_text())]
+        if not options.rst:
+            for row in rows:
+                show(row)
+    else:
+        rows = measured(options)
     if options.rst:
-        rst(rows)
+        manual(rows)
     if options.json:
         print(json.dumps(rows, indent=1))
     return 0 if all(r["same"] and r["evaluator"] >= 1 for r in rows) else 1

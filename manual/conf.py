@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.abspath("_ext"))
 project = "Testudo"
 copyright = "2026, the Testudo authors"
 author = "the Testudo authors"
-extensions = ["settings", "tested_table"]
+extensions = ["excerpt", "settings", "tested_table"]
 root_doc = "index"
 primary_domain = "c"
 highlight_language = "none"

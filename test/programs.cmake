@@ -84,6 +84,7 @@ endif()
 
 if(testudo_one_build)
   testudo_python_test(test_floors)
+  testudo_python_test(test_excerpts)
   testudo_python_test(test_conformance)
   testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
   testudo_python_test(test_demo)

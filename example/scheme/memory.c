@@ -506,6 +506,12 @@ void memory_collect(void) {
   mps_arena_release(vm.arena);
 }
 
+/* The collection under way gets on. Multiplier 0: no collection of everything
+   begins only because there is time. */
+void memory_idle(double seconds) {
+  mps_arena_step(vm.arena, seconds, 0);
+}
+
 static val entry(const char *name, val value, val list) {
   val pair = cons(FALSE, value);
   CAR(pair) = intern(name);

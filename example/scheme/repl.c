@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What a user who waits for the prompt does not notice. */
+#define IDLE_SECONDS 0.02
+
 static bool continued; /* the prompt for the rest of a datum */
 
 static char *prompt(EditLine *el) {
@@ -106,6 +109,7 @@ static void read_lines(EditLine *el, History *lines) {
     continued = is_incomplete(text);
     if (!continued) {
       evaluate_text(text);
+      memory_idle(IDLE_SECONDS);
       n = 0;
     }
   }

@@ -155,6 +155,8 @@ void weak_arrays_link(val a, val b);
 val make_ephemerons(size_t pairs);
 
 void memory_collect(void);
+/* Collect for about so long, if there is anything to gain. */
+void memory_idle(double seconds);
 /* The list of (gc-statistics). */
 val memory_statistics(void);
 /* Give the guardians what the collector found dead. */
