@@ -61,6 +61,11 @@ if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
     TESTUDO_SHIELD=naive --option=--limit=100M)
   testudo_random_test(scheme_random_stress TESTUDO_STRESS=1,TESTUDO_CHECK=1
     --count=20)
+  add_executable(scheme_corpus scheme/fuzz/fuzz_reader.c
+    scheme/fuzz/run_corpus.c)
+  target_link_libraries(scheme_corpus PRIVATE testudo_scheme_objects)
+  file(GLOB scheme_inputs CONFIGURE_DEPENDS scheme/fuzz/corpus/*)
+  testudo_add_test(scheme_corpus scheme_corpus ${scheme_inputs})
   testudo_python_test(test_prompt ${testudo_scheme_command})
 endif()
 
