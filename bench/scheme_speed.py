@@ -35,9 +35,9 @@ WORKLOADS = (pathlib.Path(__file__).resolve().parent.parent /
              "example/scheme/workload")
 SIZES = {
     "leaf": ["40"], "trees": ["17"], "lists": ["200000", "4"],
-    "storm": ["64", "1000000"], "table": ["1000"], "matrix": ["160", "10"],
-    "text": ["40000"], "puzzle": ["11"], "bignum": ["10000"],
-    "continuations": ["2000", "300"], "rewrite": ["60"],
+    "storm": ["64", "1000000"], "table": ["1000"], "matrix": ["160", "5"],
+    "text": ["40000"], "puzzle": ["11"], "bignum": ["8000"],
+    "continuations": ["2000", "300"], "rewrite": ["30"],
 }
 SYSTEMS = ["testudo", "evaluator", "compiled"]
 
