@@ -32,11 +32,17 @@ static val p_make_rtd(int argc, val *argv) {
   return rtd;
 }
 
+/* The type, then the fields. */
 static val p_record(int argc, val *argv) {
-  val r = make_object(T_RECORD, (size_t)argc, FALSE);
-  for (int i = 0; i < argc; i++)
-    SLOT(r, i + 1) = argv[i];
-  return r;
+  size_t bytes = (size_t)(argc + 1) * sizeof(val);
+  val *p;
+  do {
+    p = reserve(vm.ap_object, bytes);
+    p[0] = HEADER(T_RECORD, argc + 1);
+    for (int i = 0; i < argc; i++)
+      p[i + 1] = argv[i];
+  } while (!mps_commit(vm.ap_object, p, bytes));
+  return (val)p;
 }
 
 static val p_recordp(int argc, val *argv) {
