@@ -359,25 +359,32 @@ static int field_index(val fields, val name, val form) {
   raise_syntax("no such field", form);
 }
 
+/* Its parameters have names of their own: a field may be called like the
+   type, or like something global. */
 static val record_constructor(val type, val spec, val fields, val form) {
-  val args = NIL;
+  val args = NIL, params = NIL;
   if (is_identifier(spec)) {
     val all = NIL;
     for (val l = list_reverse(fields); l != NIL; l = CDR(l))
       all = syntax_cons(is_pair(CAR(l)) ? CAR(CAR(l)) : CAR(l), all);
     spec = syntax_cons(spec, all);
   }
-  for (val l = CDR(spec); is_pair(l); l = CDR(l))
+  for (val l = CDR(spec); is_pair(l); l = CDR(l)) {
     field_index(fields, CAR(l), form);
+    params = syntax_cons(cons(CAR(l), fresh("field")), params);
+  }
   for (val l = list_reverse(fields); l != NIL; l = CDR(l)) {
     val name = is_pair(CAR(l)) ? CAR(CAR(l)) : CAR(l), arg = FALSE;
-    for (val p = CDR(spec); is_pair(p); p = CDR(p))
-      if (CAR(p) == name)
-        arg = name;
+    for (val p = params; is_pair(p); p = CDR(p))
+      if (CAR(CAR(p)) == name)
+        arg = CDR(CAR(p));
     args = syntax_cons(arg, args);
   }
+  val formals = NIL;
+  for (val p = params; is_pair(p); p = CDR(p))
+    formals = syntax_cons(CDR(CAR(p)), formals);
   val body = syntax_cons(G("%record"), syntax_cons(type, args));
-  return LIST(3, G("define"), spec, body);
+  return LIST(3, G("define"), syntax_cons(CAR(spec), formals), body);
 }
 
 /* (field accessor [modifier]): adds definitions to list. */

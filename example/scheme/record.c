@@ -26,7 +26,10 @@ void record_type_error(val v, val rtd, val accessor) {
 
 static val p_make_rtd(int argc, val *argv) {
   (void)argc;
-  val rtd = make_object(T_RTD, 2, FALSE);
+  intptr_t n = list_length(argv[1]);
+  if (n < 0)
+    raise_type(1, argv[1], "list");
+  val rtd = make_object(T_RTD, 3, FIX(n));
   RTD_NAME(rtd) = argv[0];
   RTD_FIELDS(rtd) = argv[1];
   return rtd;
@@ -36,6 +39,8 @@ static val p_make_rtd(int argc, val *argv) {
 static val p_record(int argc, val *argv) {
   size_t bytes = (size_t)(argc + 1) * sizeof(val);
   val *p;
+  if (!is_type(argv[0], T_RTD) || RTD_COUNT(argv[0]) != FIX(argc - 1))
+    raise_type(0, argv[0], "record type with so many fields");
   do {
     p = reserve(vm.ap_object, bytes);
     p[0] = HEADER(T_RECORD, argc + 1);
@@ -55,7 +60,10 @@ static val p_record_set(int argc, val *argv) {
   (void)argc;
   if (!is_type(argv[0], T_RECORD) || RECORD_RTD(argv[0]) != argv[1])
     record_type_error(argv[0], argv[1], argv[4]);
-  RECORD_FIELD(argv[0], fix_int(argv[2])) = argv[3];
+  intptr_t i = arg_fix(argv, 2);
+  if (i < 0 || (size_t)i + 2 >= obj_words(argv[0]))
+    raise_range(2, argv[2]);
+  RECORD_FIELD(argv[0], i) = argv[3];
   return UNSPEC;
 }
 

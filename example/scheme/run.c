@@ -524,7 +524,8 @@ L_CHARINT:
   NEXT;
 L_RECREF:
   v = R(ip->b);
-  if (UNLIKELY(!is_type(v, T_RECORD) || RECORD_RTD(v) != R(ip->c))) {
+  if (UNLIKELY(!is_type(v, T_RECORD) || RECORD_RTD(v) != R(ip->c) ||
+               ip[1].a + 2u >= obj_words(v))) {
     SAVE();
     record_type_error(v, R(ip->c), CODE_NAME((val)code));
   }

@@ -101,7 +101,7 @@ enum type {
   T_SEGMENT, /* next segment, its top, stack words */
   T_PARAM,   /* value, converter */
   T_PROMISE, /* box of (done? . value) */
-  T_RTD,     /* name, field names, parent */
+  T_RTD,     /* name, field names, their number */
   T_RECORD,  /* rtd, fields */
   T_TABLE,   /* see table.c */
   T_PORT,    /* index of a port in port.c */
@@ -193,6 +193,7 @@ static inline size_t obj_words(val v) {
 
 #define RTD_NAME(v)   SLOT(v, 1)
 #define RTD_FIELDS(v) SLOT(v, 2)
+#define RTD_COUNT(v)  SLOT(v, 3) /* of fields, a fixnum */
 
 #define RECORD_RTD(v)      SLOT(v, 1)
 #define RECORD_FIELD(v, i) SLOT(v, (i) + 2)

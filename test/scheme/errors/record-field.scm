@@ -1,0 +1,5 @@
+;; expect: record-field\.scm:\d+:\d+: second: argument 1 is not a record of type two
+(define-record-type one (make-one x y) one? (x first) (y second))
+(define-record-type two (make-two) two?)
+(set! one two)
+(display (second (make-two)))
