@@ -2,7 +2,8 @@
 """Testudo: the pictures of the benchmarks.
 
 Usage: pictures.py FIGURES.json FOLDER: writes times.svg, pauses.svg and
-growth.svg. A program of its own because the interpreter that has matplotlib
+growth.svg, or shields.svg if the figures are those of the shield's modes. A
+program of its own because the interpreter that has matplotlib
 may not be the one that runs the suite.
 
 SPDX-License-Identifier: BSD-2-Clause
@@ -73,9 +74,47 @@ def growth_picture(figures, file):
     figure.savefig(file)
 
 
+def pairs(axes, modes, labels, values, unit):
+    """Two bars for each mode."""
+    for i, (label, heights) in enumerate(zip(labels, values)):
+        bars_drawn = axes.bar([j + 0.4 * i for j in range(len(modes))],
+                              heights, 0.4, label=label, color=COLOURS[i])
+        axes.bar_label(bars_drawn, fmt="%.3g", fontsize=7)
+    axes.set_xticks([j + 0.2 for j in range(len(modes))], modes)
+    axes.set_ylabel(unit)
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend(fontsize=8, loc="lower right")
+
+
+def shields_picture(figures, file):
+    """Forks a second in each mode, and what a second thread costs."""
+    forks = figures["forks"]
+    modes = [m for m in ("naive", "ranged", "deferred", "dirty", "off")
+             if {"exit", "alone"} <= forks.get(m, {}).keys()]
+    values = {key: [forks[m][key] for m in modes]
+              for key in ("exit", "exec", "alone", "together")}
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.5))
+    pairs(left, modes, ("fork, exit", "fork, exec, exit"),
+          (values["exit"], values["exec"]), "a second")
+    pairs(right, modes, ("one thread", "with a second thread at work"),
+          ([1e9 * v for v in values["alone"]],
+           [1e9 * v for v in values["together"]]), "ns a write (processor)")
+    right.legend(fontsize=8, loc="upper right")
+    left.set_title("forks from a process with old vectors", fontsize=9)
+    right.set_title("young pointers stored at random", fontsize=9)
+    figure.suptitle(figures["machine"], fontsize=8)
+    figure.tight_layout()
+    figure.savefig(file)
+
+
 def main():
     figures = json.loads(pathlib.Path(sys.argv[1]).read_text())
     folder = pathlib.Path(sys.argv[2])
+    pyplot.rcParams["svg.fonttype"] = "none"
+    if "collectors" not in figures:
+        if figures.get("forks"):
+            shields_picture(figures, folder / "shields.svg")
+        return
     names = figures["collectors"]
     if figures["series"]:
         bar_picture(figures, names,

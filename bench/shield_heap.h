@@ -5,6 +5,8 @@
 #ifndef TDO_BENCH_SHIELD_HEAP_H
 #define TDO_BENCH_SHIELD_HEAP_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,10 +130,13 @@ static void heap_start(size_t bytes) {
   heap_require(mps_root_create_table(&root, arena, mps_rank_exact(), 0,
                                      (mps_addr_t *)vectors, vectors_count));
   heap_require(mps_ap_create_k(&point, pool, mps_args_none));
+  mps_arena_park(arena); /* takes as long in every mode */
   for (size_t i = 0; i < vectors_count; ++i) {
     vectors[i] = vector_make(VECTOR_SLOTS);
   }
-  mps_arena_collect(arena);
+  for (int i = 0; i < 2; ++i) { /* a generation each time */
+    heap_require(mps_arena_collect(arena));
+  }
   mps_arena_release(arena);
 }
 
@@ -139,6 +144,43 @@ static inline double heap_seconds(void) {
   struct timespec t;
   (void)clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Processor time of the calling thread so far. */
+static inline double heap_processor(void) {
+  struct timespec t;
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static atomic_bool heap_busy;
+
+static void *heap_work(void *memory) {
+  volatile unsigned char *bytes = memory;
+  for (size_t i = 0; atomic_load(&heap_busy); i += 64) {
+    ++bytes[i % ((size_t)1 << 20)];
+  }
+  return NULL;
+}
+
+/* With N > 0 as many threads work from now on, in memory of their own: the
+   library does not know them, but the kernel must tell their processors of
+   every change of protection. With 0 they end. */
+static inline void heap_others(size_t n) {
+  static pthread_t threads[16];
+  static size_t count;
+  atomic_store(&heap_busy, n > 0);
+  while (count > 0) {
+    (void)pthread_join(threads[--count], NULL);
+  }
+  for (; count < n && count < 16; ++count) {
+    void *memory = calloc(1, (size_t)1 << 20);
+    if (memory == NULL ||
+        pthread_create(&threads[count], NULL, heap_work, memory) != 0) {
+      (void)fprintf(stderr, "no thread\n");
+      exit(1);
+    }
+  }
 }
 
 static inline uint64_t heap_random(void) {
@@ -157,8 +199,19 @@ static inline size_t heap_calls(void) {
          s.advise_calls + s.track_calls;
 }
 
+static inline size_t heap_mappings(void) {
+  tdo_statistics_s s;
+  tdo_statistics(arena, &s);
+  return s.mappings;
+}
+
+static inline size_t heap_number(int argc, char **argv, int at,
+                                 size_t otherwise) {
+  return argc > at ? strtoul(argv[at], NULL, 10) : otherwise;
+}
+
 static inline size_t heap_megabytes(int argc, char **argv, size_t otherwise) {
-  return (argc > 1 ? strtoul(argv[1], NULL, 10) : otherwise) << 20;
+  return heap_number(argc, argv, 1, otherwise) << 20;
 }
 
 #endif /* TDO_BENCH_SHIELD_HEAP_H */

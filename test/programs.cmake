@@ -85,6 +85,13 @@ if(TARGET testudo_scheme)
   target_link_libraries(use_up_mappings PRIVATE testudo_flags)
   testudo_python_test(test_mappings $<TARGET_FILE:testudo_scheme>
     $<TARGET_FILE:use_up_mappings>)
+  add_library(refuse_calls MODULE refuse_calls.c)
+  target_link_libraries(refuse_calls PRIVATE testudo_flags)
+  testudo_python_test(test_refusals $<TARGET_FILE:testudo_scheme>
+    $<TARGET_FILE:refuse_calls> $<TARGET_FILE:test_ap>
+    $<TARGET_FILE:test_finalize> $<TARGET_FILE:test_fork>
+    $<TARGET_FILE:test_thread> $<TARGET_FILE:test_transform>
+    $<TARGET_FILE:test_walk>)
 endif()
 
 if(testudo_one_build)
@@ -93,6 +100,7 @@ if(testudo_one_build)
   testudo_python_test(test_conformance)
   testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
   testudo_python_test(test_demo)
+  testudo_python_test(test_bench $<TARGET_FILE:testudo_static>)
   testudo_python_test(test_install "${CMAKE_C_COMPILER}"
     "${PROJECT_BINARY_DIR}")
   testudo_python_test(test_umbrella "${CMAKE_C_COMPILER}")

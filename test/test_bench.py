@@ -6,6 +6,7 @@ Usage: test_bench.py LIBRARY
 
 SPDX-License-Identifier: BSD-2-Clause
 """
+import json
 import math
 import os
 import pathlib
@@ -21,6 +22,7 @@ import builds  # noqa: E402
 import cases  # noqa: E402
 import growth  # noqa: E402
 import runs  # noqa: E402
+import shield_tables  # noqa: E402
 import tables  # noqa: E402
 
 LIBRARY = sys.argv[1]
@@ -148,6 +150,61 @@ class Sums(unittest.TestCase):
         self.assertEqual(missed, 1)
         self.assertEqual(text.count("FAIL"), 1)
         self.assertEqual(text.count("pass"), 2)
+
+
+class Shields(unittest.TestCase):
+    """bench/shields, small."""
+
+    def command(self, folder, *arguments):
+        return subprocess.run(
+            [TOP / "bench/shields", f"--output={folder}",
+             f"--library={LIBRARY}", *arguments],
+            capture_output=True, text=True, check=False)
+
+    def test_unknown(self):
+        for arguments in (["nonsense"], ["--mode=none"], ["--case=none"],
+                          ["--repeat=0"]):
+            done = self.command("/nowhere", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn("error", done.stderr)
+
+    def test_keeps_what_was_measured(self):
+        """All tables, in two commands; speeds are not judged here."""
+        small = ["--mib=4", "--writes=40000", "--repeat=1", "--no-strace"]
+        with tempfile.TemporaryDirectory() as folder:
+            for arguments in (["forks", "--mode=off"],
+                              ["writes", "--mode=dirty", "--mode=naive"]):
+                done = self.command(folder, *small, *arguments)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+            figures = json.loads(
+                pathlib.Path(folder, "shields.json").read_text())
+            drawn = pathlib.Path(folder, "shields.svg").exists()
+        self.assertEqual(set(figures["writes"]["scatter"]),
+                         {"dirty", "naive"})
+        self.assertEqual(figures["writes"]["random"]["naive"]["wrong"], 0)
+        self.assertGreater(figures["forks"]["off"]["exit"], 0)
+        self.assertGreater(figures["forks"]["off"]["together"], 0)
+        for word in ("random:", "scatter:", "fork+exit"):
+            self.assertIn(word, done.stdout)
+        self.assertEqual(drawn, "no pictures" not in done.stderr)
+
+    def test_choice(self):
+        times = {"deferred": (2, 4), "dirty": (4, 4), "off": (1, 2)}
+        case = {mode: [{"processor": t, "seconds": t, "pause": 0.1}
+                       for t in both] for mode, both in times.items()}
+        text, = shield_tables.choice({"one": case, "two": case})
+        self.assertRegex(text, r"geometric mean +1.50 +1.50 +1.00 +"
+                         r"0.50 +0.50 +1.00")
+
+    def test_goals(self):
+        figures = {
+            "writes": {"random": {
+                "dirty": {"kernel": {"ioctl": 19_000, "mprotect": 1_001}},
+                "deferred": {"kernel": {"mprotect": 20_001}}}},
+            "forks": {"dirty": {"exit": 8, "exit_ratio": 0.95,
+                                "exec": 8, "exec_ratio": 0.8}}}
+        _, missed = tables.verdicts(shield_tables.goals(figures))
+        self.assertEqual(missed, 2)
 
 
 if __name__ == "__main__":
