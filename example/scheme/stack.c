@@ -15,11 +15,18 @@
    one restoration each. */
 enum { RESTORE_WORDS = 256 };
 
-static val make_segment(size_t words) {
-  val seg = make_object(T_SEGMENT, words + 2, FIX(0));
-  SEG_NEXT(seg) = vm.root[R_SEGMENT];
-  SEG_NEXTTOP(seg) = vm.root[R_SEGTOP];
-  return seg;
+/* The first n words of the area, copied. */
+static val make_segment(size_t n) {
+  size_t bytes = (n + 3) * sizeof(val);
+  val *p;
+  do {
+    p = reserve(vm.ap_object, bytes);
+    p[0] = HEADER(T_SEGMENT, n + 3);
+    p[1] = vm.root[R_SEGMENT];
+    p[2] = vm.root[R_SEGTOP];
+    memcpy(p + 3, vm.stack, n * sizeof(val));
+  } while (!mps_commit(vm.ap_object, p, bytes));
+  return (val)p;
 }
 
 /* Words of the area that a handler may use when there is no memory to move
@@ -45,9 +52,7 @@ void stack_capture(size_t words) {
   if (header[0] == FIX(0))
     return;
   size_t n = (size_t)(header - vm.stack) + 2;
-  val seg = make_segment(n);
-  memcpy(SEG_WORDS(seg), vm.stack, n * sizeof(val));
-  vm.root[R_SEGMENT] = seg;
+  vm.root[R_SEGMENT] = make_segment(n);
   vm.root[R_SEGTOP] = FIX(n);
   memmove(vm.stack + 2, header + 2, (words + 1) * sizeof(val));
   vm.stack[0] = FIX(0);
