@@ -13,6 +13,21 @@
 #include "code/event.h"
 #include "mpslib.h"
 
+/* Weak: a client may define any of them, and leave us the rest. */
+#pragma weak mps_lib_get_EOF
+#pragma weak mps_lib_get_stderr
+#pragma weak mps_lib_get_stdout
+#pragma weak mps_lib_fputc
+#pragma weak mps_lib_fputs
+#pragma weak mps_lib_memset
+#pragma weak mps_lib_memcpy
+#pragma weak mps_lib_memcmp
+#pragma weak mps_lib_assert_fail
+#pragma weak mps_lib_assert_fail_install
+#pragma weak mps_clock
+#pragma weak mps_clocks_per_sec
+#pragma weak mps_lib_telemetry_control
+
 int mps_lib_get_EOF(void) {
   return EOF;
 }

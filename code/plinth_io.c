@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include "mpsio.h"
 
+/* Weak: a client may bring its own. */
+#pragma weak mps_io_create
+#pragma weak mps_io_destroy
+#pragma weak mps_io_write
+#pragma weak mps_io_flush
+
 static const char *plinth_name(void) {
   const char *name = getenv("MPS_TELEMETRY_FILENAME");
 

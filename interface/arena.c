@@ -113,8 +113,6 @@ static void arena_spare(tdo_heap_options_t *o, mps_arg_s args[]) {
     o->spare = arg.val.d;
     o->spare_bytes = SIZE_MAX;
   }
-  TDO_ASSERT(o->spare >= 0.0 && o->spare <= 1.0,
-             "the spare fraction must lie between 0.0 and 1.0");
 }
 
 static void arena_callbacks(tdo_heap_options_t *o, mps_arg_s args[]) {
@@ -160,8 +158,6 @@ static void arena_system(tdo_heap_options_t *o, mps_arg_s args[]) {
     o->size = arg.val.size;
   if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_GRAIN_SIZE))
     o->grain = tdo_max(arg.val.size, page);
-  TDO_ASSERT(tdo_is_pow2(o->grain),
-             "the arena's grain size must be a power of two");
   arena_callbacks(o, args);
 }
 
@@ -176,11 +172,18 @@ static mps_res_t arena_options(tdo_heap_options_t *o, mps_arena_class_t cls,
     o->commit_limit = arg.val.size;
   if (tdo_arg_pick(&arg, args, MPS_KEY_PAUSE_TIME))
     o->pause_time = arg.val.d;
-  TDO_ASSERT(o->pause_time >= 0.0, "the pause time must not be negative");
+  ENTRY_REQUIRE(o->pause_time >= 0.0, "the pause time must not be negative",
+                MPS_RES_PARAM);
   (void)tdo_arg_pick(&arg, args, MPS_KEY_ARENA_ZONED);
   arena_spare(o, args);
+  ENTRY_REQUIRE(o->spare >= 0.0 && o->spare <= 1.0,
+                "the spare fraction must lie between 0.0 and 1.0",
+                MPS_RES_PARAM);
   if (!cls->client)
     arena_system(o, args);
+  ENTRY_REQUIRE(cls->client || tdo_is_pow2(o->grain),
+                "the arena's grain size must be a power of two",
+                MPS_RES_PARAM);
   arena_settings(o, args);
   return cls->client ? arena_client(o, args) : MPS_RES_OK;
 }

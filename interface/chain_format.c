@@ -16,11 +16,12 @@ mps_res_t mps_chain_create(mps_chain_t *chain_o, mps_arena_t arena,
   ENTRY_REQUIRE(count > 0, "a chain needs at least one generation",
                 MPS_RES_PARAM);
   for (size_t i = 0; i < count; ++i) {
-    TDO_ASSERT(params[i].mps_capacity > 0,
-               "a generation's capacity must be positive");
-    TDO_ASSERT(params[i].mps_mortality >= 0.0 &&
-                   params[i].mps_mortality <= 1.0,
-               "a generation's mortality must lie between 0.0 and 1.0");
+    ENTRY_REQUIRE(params[i].mps_capacity > 0,
+                  "a generation's capacity must be positive", MPS_RES_PARAM);
+    ENTRY_REQUIRE(params[i].mps_mortality >= 0.0 &&
+                      params[i].mps_mortality <= 1.0,
+                  "a generation's mortality must lie between 0.0 and 1.0",
+                  MPS_RES_PARAM);
   }
   tdo_heap_enter(arena);
   res = tdo_chain_create(chain_o, arena, count, params);

@@ -60,7 +60,8 @@ static mps_res_t amc_take_chain(amc_pool_t *amc, mps_arg_s args[]) {
   mps_arg_s arg;
 
   if (tdo_arg_pick(&arg, args, MPS_KEY_CHAIN)) {
-    bool good = arg.val.chain != NULL && tdo_chain_check(arg.val.chain) &&
+    bool good = arg.val.chain != NULL &&
+                arg.val.chain->sig == TDO_CHAIN_SIG &&
                 arg.val.chain->heap == amc->pool.heap;
     TDO_ASSERT(good, "a pool's chain must belong to the pool's arena");
     if (!good)
@@ -79,7 +80,8 @@ static void amc_take_sizes(amc_pool_t *amc, mps_arg_s args[]) {
   amc->interior = true;
   if (tdo_arg_pick(&arg, args, MPS_KEY_EXTEND_BY)) {
     TDO_ASSERT(arg.val.size > 0, "EXTEND_BY must be positive");
-    amc->extend_by = arg.val.size;
+    if (arg.val.size > 0)
+      amc->extend_by = arg.val.size;
   }
   if (tdo_arg_pick(&arg, args, MPS_KEY_LARGE_SIZE))
     amc->large = arg.val.size;

@@ -19,7 +19,8 @@ static mps_res_t nm_take_gen(tdo_nm_pool_t *nm, mps_arg_s args[]) {
   mps_arg_s arg;
 
   if (tdo_arg_pick(&arg, args, MPS_KEY_CHAIN)) {
-    bool good = arg.val.chain != NULL && tdo_chain_check(arg.val.chain) &&
+    bool good = arg.val.chain != NULL &&
+                arg.val.chain->sig == TDO_CHAIN_SIG &&
                 arg.val.chain->heap == nm->pool.heap;
     TDO_ASSERT(good, "a pool's chain must belong to the pool's arena");
     if (!good)

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "code/event.h"
+#include "mpsacl.h"
 #include "mpsclo.h"
 #include "mpscmfs.h"
 #include "mpscmvt.h"
@@ -253,6 +254,35 @@ START_TEST(left) {
 }
 END_TEST
 
-SUITE_MAIN("telemetry", 60, silent, everything, selected, forked, left)
+/* Blocks of client memory come and go in pairs, too. */
+START_TEST(client_memory) {
+  static mps_word_t memory[3][1 << 17];
+  const uint64_t *record;
+  uint64_t bases[3];
+  size_t at = 2, i = 0;
+  begin("arena");
+  ck_assert_int_eq(mps_arena_create(&arena, mps_arena_class_cl(),
+                                    sizeof memory[0], (mps_addr_t)memory[1]),
+                   MPS_RES_OK);
+  for (i = 0; i < 3; i += 2)
+    ck_assert_int_eq(mps_arena_extend(arena, memory[i], sizeof memory[i]),
+                     MPS_RES_OK);
+  mps_arena_destroy(arena);
+  load();
+  for (i = 0; (record = next(&at, TDO_EVENT_ARENA_EXTEND)) != NULL; ++i)
+    bases[i] = record[3];
+  ck_assert_uint_eq(i, 3);
+  at = 2;
+  for (; (record = next(&at, TDO_EVENT_ARENA_CONTRACT)) != NULL;)
+    ck_assert_uint_eq(record[3], bases[--i]);
+  ck_assert_uint_eq(i, 0);
+  ck_assert_uint_eq(sum(TDO_EVENT_ARENA_EXTEND, 2),
+                    sum(TDO_EVENT_ARENA_CONTRACT, 2));
+  end();
+}
+END_TEST
+
+SUITE_MAIN("telemetry", 60, silent, everything, selected, forked, left,
+           client_memory)
 
 #endif

@@ -11,9 +11,10 @@ static mps_res_t format_no_scan(mps_ss_t ss, mps_addr_t base,
   return MPS_RES_OK;
 }
 
+/* Goes on, so that who skips objects gets to the end. */
 static mps_addr_t format_no_skip(mps_addr_t p) {
   TDO_CHECK_ALWAYS(false, "this pool needs a format with a skip method");
-  return p;
+  return (char *)p + sizeof(tdo_word_t);
 }
 
 static void format_no_fwd(mps_addr_t old, mps_addr_t new) {
@@ -51,6 +52,8 @@ mps_res_t tdo_format_create(tdo_format_t **fmt_o, mps_arena_t heap,
 
   TDO_ASSERT(tdo_is_pow2(methods->align),
              "a format's alignment must be a power of two");
+  if (!tdo_is_pow2(methods->align))
+    return MPS_RES_PARAM;
   res = tdo_control_alloc(&p, &heap->control, sizeof *fmt);
   if (res != MPS_RES_OK)
     return res;
@@ -79,6 +82,8 @@ mps_res_t tdo_format_create(tdo_format_t **fmt_o, mps_arena_t heap,
 
 void tdo_format_destroy(tdo_format_t *fmt) {
   TDO_ASSERT(fmt->pools == 0, "a format in use by a pool was destroyed");
+  if (fmt->pools > 0)
+    return;
   tdo_ring_remove(&fmt->heap_ring);
   fmt->sig = TDO_SIG_DEAD;
   tdo_control_free(&fmt->heap->control, fmt, sizeof *fmt);

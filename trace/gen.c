@@ -115,6 +115,8 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
   mps_arena_t heap = chain->heap;
 
   TDO_ASSERT(chain->pools == 0, "a chain in use by a pool was destroyed");
+  if (chain->pools > 0)
+    return;
   tdo_ring_remove(&chain->heap_ring);
   chain->sig = TDO_SIG_DEAD;
   for (size_t i = 0; i < chain->count; ++i) {

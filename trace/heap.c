@@ -466,6 +466,18 @@ static mps_res_t heap_init_contents(tdo_heap_t *heap,
   return res;
 }
 
+/* Telemetry of block I of client memory. */
+static void heap_tell_block(tdo_heap_t *heap, size_t i, bool goes) {
+  const tdo_block_t *b = &heap->space.blocks[i];
+
+  if (goes)
+    TDO_EVENT(ARENA, ARENA_CONTRACT, (tdo_word_t)heap, (tdo_word_t)b->base,
+              b->size);
+  else
+    TDO_EVENT(ARENA, ARENA_EXTEND, (tdo_word_t)heap, (tdo_word_t)b->base,
+              b->size);
+}
+
 /* Everything lies in the client's memory: this structure, then the tables,
    then the grains. */
 static mps_res_t heap_create_client(tdo_heap_t **heap_o,
@@ -500,6 +512,7 @@ static mps_res_t heap_create_client(tdo_heap_t **heap_o,
     return res == MPS_RES_COMMIT_LIMIT ? res : MPS_RES_MEMORY;
   }
   heap->sig = TDO_HEAP_SIG;
+  heap_tell_block(heap, 0, false);
   *heap_o = heap;
   return MPS_RES_OK;
 }
@@ -508,7 +521,7 @@ mps_res_t tdo_heap_extend(tdo_heap_t *heap, void *base, size_t size) {
   mps_res_t res = tdo_space_add_block(&heap->space, base, size);
 
   if (res == MPS_RES_OK)
-    TDO_EVENT(ARENA, ARENA_EXTEND, (tdo_word_t)heap, (tdo_word_t)base, size);
+    heap_tell_block(heap, atomic_load(&heap->space.block_count) - 1, false);
   heap->summary = heap->space.extra; /* the tables may have moved */
   return res;
 }
@@ -578,6 +591,8 @@ void tdo_heap_destroy(tdo_heap_t *heap) {
   heap->sig = TDO_SIG_DEAD;
   if (heap->shielded)
     heap_finish_shield(heap);
+  for (size_t i = atomic_load(&heap->space.block_count); i-- > 0;)
+    heap_tell_block(heap, i, true);
   tdo_space_finish(&heap->space);
   tdo_lock_finish(&heap->lock);
   if (heap->space.vm != NULL)

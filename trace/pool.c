@@ -49,6 +49,8 @@ void tdo_pool_destroy(tdo_pool_t *pool) {
 
   TDO_ASSERT(tdo_ring_empty(&pool->aps),
              "a pool was destroyed before its allocation points");
+  if (!tdo_ring_empty(&pool->aps))
+    return;
   /* A collection in progress may refer to its segments. */
   if (pool->klass->automatic) {
     tdo_trace_finish(heap);
