@@ -37,7 +37,7 @@ SIZES = {
     "leaf": ["40"], "trees": ["17"], "lists": ["200000", "4"],
     "storm": ["64", "1000000"], "table": ["1000"], "matrix": ["160", "5"],
     "text": ["40000"], "puzzle": ["11"], "bignum": ["8000"],
-    "continuations": ["2000", "300"], "rewrite": ["30"],
+    "continuations": ["1000", "100"], "rewrite": ["30"],
 }
 SYSTEMS = ["testudo", "evaluator", "compiled"]
 
@@ -163,16 +163,18 @@ def machine():
     info = pathlib.Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*: (.*)", info)
     guile = subprocess.run(["guile", "--version"], capture_output=True,
-                           text=True, check=True).stdout.split("\n")[0]
+                           text=True, check=True).stdout
+    version = re.search(r"\d+\.\d+\.\d+", guile)[0]
     return (f"{model[1] if model else platform.machine()}, {os.cpu_count()} "
             f"processors{', virtual' if ' hypervisor ' in info else ''}, "
-            f"Linux {platform.release().split('-')[0]}, {guile}")
+            f"Linux {platform.release().split('-')[0]}, Guile {version}")
 
 
 def manual(rows):
-    print(f"Measured by ``bench/scheme_speed.py`` ({machine()}): real seconds\n"
-          "here, and how many times as long Guile takes, by its evaluator and\n"
-          f"compiled in advance; medians of {len(rows[0]['runs'])} runs that "
+    print(f"Measured by ``bench/scheme_speed.py`` on {machine()}:\n"
+          "real seconds of the Scheme here, and how many times as long\n"
+          "Guile takes, by its evaluator and compiled in advance; "
+          f"medians of {len(rows[0]['runs'])} runs that "
           "took turns.\n")
     rst(SPEED, rows)
     print("What ``(gc-statistics)`` says of the same runs:\n")
