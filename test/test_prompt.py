@@ -15,6 +15,10 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "scheme"))
+
+import run  # noqa: E402
+
 INTERPRETER = sys.argv[1]
 LIMIT = 100  # seconds for one run
 
@@ -64,6 +68,33 @@ class Prompt(unittest.TestCase):
             self.assertEqual(status, 0, bad)
             self.assertRegex(shown, r"(?m)^42$", bad)
             self.assertGreaterEqual(shown.count(message), 2, shown)
+
+    MISTAKES = {  # what is typed, and what the message says
+        ")": "unexpected", "(1 . )": "dotted", "#<foo>": "#<foo>",
+        "#\\nosuch": "nosuch", '"\\q"': "escape", "#5#": "label",
+        "#u8(1 . 2)": "dotted", "(if)": "bad syntax", "(let x)": "bad let",
+        "(car 5)": "not a pair", "((lambda (x) x))": "number of arguments",
+        "(5 6)": "not a procedure", "nowhere": "unbound variable",
+        "(string-ref (string #\\a) 1)": "range", "(/ 1 0)": "division by zero",
+        "(let ((c (list 1))) (set-cdr! c c) (length c))": "#0=(1 . #0#)",
+        "(let ((c (list 1))) (set-cdr! c c) (memq 2 c))": "not a list",
+        "(letrec-syntax ((m (syntax-rules () ((_) (m))))) (m))":
+            "does not end",
+        "(raise 'mine)": "mine", '(open-input-file "/none")': "/none",
+    }
+
+    def test_goes_on_after_each_mistake(self):
+        """Each has a message with its place, at a terminal and elsewhere."""
+        text = "".join(f"{bad}\n(display 'then)\n" for bad in self.MISTAKES)
+        status, out, err = ask(text + '(display "never closed')
+        self.assertEqual((status, out), (1, "then" * len(self.MISTAKES)))
+        self.assertIn("not closed", err)
+        for message in self.MISTAKES.values():
+            self.assertIn(message, err)
+        status, shown = converse(text)
+        self.assertEqual(status, 0, shown)
+        for message in self.MISTAKES.values():
+            self.assertIn(message, shown)
 
     def test_not_a_terminal(self):
         status, out, err = ask("(display (* 6 7))\n(car 5)\n(display 1)\n")
@@ -144,6 +175,28 @@ class Statistics(unittest.TestCase):
         self.assertAlmostEqual(
             entries["collector-share"],
             entries["collector-seconds"] / entries["total-seconds"])
+
+
+class Statistics(unittest.TestCase):
+    def test_share_of_each_workload(self):
+        """--statistics prints (gc-statistics): the collector's share is that
+        of the seconds that it took, and no workload does without it."""
+        for name, size in run.SMALL.items():
+            with self.subTest(name):
+                path = os.path.join(run.WORKLOADS, name + ".scm")
+                status, _, err = ask("", "--gen=200:0.8", "--statistics",
+                                     path, *size)
+                self.assertEqual(status, 0, err)
+                found = dict(re.findall(r"\(([a-z-]+) \. ([-+.\de]+)\)", err))
+                share, busy, total = (float(found[key]) for key in (
+                    "collector-share", "collector-seconds", "total-seconds"))
+                self.assertGreater(int(found["collections"]), 0)
+                self.assertGreater(share, 0)
+                self.assertAlmostEqual(share, busy / total, 3)
+
+    def test_called(self):
+        text = "(gc) (display (cdr (assq 'full-collections (gc-statistics))))"
+        self.assertEqual(ask(text)[:2], (0, "1"))
 
 
 class Settings(unittest.TestCase):

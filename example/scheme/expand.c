@@ -618,8 +618,13 @@ static const struct core {
 
 enum { CORE_COUNT = sizeof core_forms / sizeof *core_forms };
 
+/* More than any program needs; each step looks through all before it. */
+enum { MOST_REWRITES = 20000 };
+
 /* One step of rewriting: a macro or a derived form. */
-static val rewrite(val meaning, val form, struct scope *sc) {
+static val rewrite(val meaning, val form, struct scope *sc, int *steps) {
+  if (++*steps > MOST_REWRITES)
+    raise_syntax("macro expansion does not end", form);
   if (!is_syntax(meaning))
     return macro_expand(meaning, form, sc);
   return derived_forms[IMM_PAYLOAD(meaning) - CORE_COUNT].rewrite(form, sc);
@@ -644,20 +649,21 @@ enum head form_head(val form, struct scope *sc) {
 
 val rewrite_head(val form, struct scope *sc, enum head *head_o) {
   val meaning;
+  int steps = 0;
   while (is_pair(form) && is_rewritten(meaning = head_meaning(form, sc)))
-    form = rewrite(meaning, form, sc);
+    form = rewrite(meaning, form, sc, &steps);
   *head_o = form_head(form, sc);
   return form;
 }
 
 static struct node *expand_compound(val form, struct scope *sc) {
-  for (;;) {
+  for (int steps = 0;;) {
     val meaning = head_meaning(form, sc);
     if (meaning == FALSE)
       return expand_call(form, sc);
     if (!is_rewritten(meaning))
       return core_forms[IMM_PAYLOAD(meaning)].expand(form, sc);
-    form = rewrite(meaning, form, sc);
+    form = rewrite(meaning, form, sc, &steps);
     if (!is_pair(form))
       return expand(form, sc);
   }

@@ -205,6 +205,8 @@ static val parse_rational(struct parse *p, bool negative) {
 
 static val parse_special(struct parse *p, bool negative) {
   size_t n = (size_t)(p->end - p->s);
+  if (p->exactness == 'e')
+    return FALSE;
   if (n == 5 && strncasecmp(p->s, "inf.0", 5) == 0)
     return make_flonum(negative ? -INFINITY : INFINITY);
   if (n == 5 && strncasecmp(p->s, "nan.0", 5) == 0)

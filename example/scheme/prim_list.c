@@ -317,12 +317,27 @@ static val p_list_head(int argc, val *argv) {
   return list_reverse(r);
 }
 
+/* A second reference follows at half the speed: a circular list is no list. */
+struct walk {
+  val list, slow;
+  bool odd;
+};
+
+static bool walk_on(struct walk *w) {
+  w->list = CDR(w->list);
+  w->odd = !w->odd;
+  if (!w->odd)
+    w->slow = CDR(w->slow);
+  return w->list != w->slow;
+}
+
 static val p_list_copy(int argc, val *argv) {
   (void)argc;
-  val list = argv[0];
-  while (is_pair(list))
-    list = CDR(list);
-  return copy_before(argv[0], list);
+  struct walk w = {argv[0], argv[0], false};
+  while (is_pair(w.list))
+    if (!walk_on(&w))
+      raise_type(0, argv[0], "list");
+  return copy_before(argv[0], w.list);
 }
 
 static val p_last_pair(int argc, val *argv) {
@@ -336,24 +351,29 @@ static val p_last_pair(int argc, val *argv) {
 /* ---- searching */
 
 static val member(val *argv, bool (*same)(val, val)) {
-  val list = argv[1];
-  for (; is_pair(list); list = CDR(list))
-    if (same(argv[0], CAR(list)))
-      return list;
-  if (list != NIL)
+  struct walk w = {argv[1], argv[1], false};
+  while (is_pair(w.list)) {
+    if (same(argv[0], CAR(w.list)))
+      return w.list;
+    if (!walk_on(&w))
+      break;
+  }
+  if (w.list != NIL)
     raise_type(1, argv[1], "list");
   return FALSE;
 }
 
 static val assoc(val *argv, bool (*same)(val, val)) {
-  val list = argv[1];
-  for (; is_pair(list); list = CDR(list)) {
-    if (!is_pair(CAR(list)))
+  struct walk w = {argv[1], argv[1], false};
+  while (is_pair(w.list)) {
+    if (!is_pair(CAR(w.list)))
       raise_type(1, argv[1], "list of pairs");
-    if (same(argv[0], CAR(CAR(list))))
-      return CAR(list);
+    if (same(argv[0], CAR(CAR(w.list))))
+      return CAR(w.list);
+    if (!walk_on(&w))
+      break;
   }
-  if (list != NIL)
+  if (w.list != NIL)
     raise_type(1, argv[1], "list");
   return FALSE;
 }

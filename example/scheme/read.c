@@ -99,7 +99,7 @@ static int read_hex_escape(struct reader *r) {
   int digits = 0;
   for (;;) {
     int d = port_getc(r->port);
-    if (d == ';' && digits > 0)
+    if (d == ';' && digits > 0 && c <= 0x10ffff)
       return (int)c;
     if (d < 0 || d > 127 || !isxdigit(d) || c > 0x10ffff)
       fail(r, "bad \\x escape");
@@ -222,15 +222,23 @@ static val read_char(struct reader *r) {
   return v;
 }
 
-static val list_to_vector(val list) {
-  val v = make_vector((size_t)list_length(list), FALSE);
+/* How many elements there are between the parentheses. */
+static size_t proper_length(struct reader *r, val list, val pos) {
+  intptr_t n = list_length(list);
+  if (n < 0)
+    fail_at(r, pos, "bad dotted list", NIL);
+  return (size_t)n;
+}
+
+static val list_to_vector(struct reader *r, val list, val pos) {
+  val v = make_vector(proper_length(r, list, pos), FALSE);
   for (size_t i = 0; list != NIL; list = CDR(list))
     VEC_REF(v, i++) = CAR(list);
   return v;
 }
 
-static val list_to_bytevector(struct reader *r, val list) {
-  size_t n = (size_t)list_length(list);
+static val list_to_bytevector(struct reader *r, val list, val pos) {
+  size_t n = proper_length(r, list, pos);
   val bv = make_leaf(T_BYTEVECTOR, sizeof(val) + n);
   BV_LEN(bv) = n;
   for (size_t i = 0; i < n; i++, list = CDR(list)) {
@@ -374,7 +382,7 @@ static val read_named_constant(struct reader *r, val pos) {
     return FALSE;
   if (strcmp(r->token, "#u8") == 0 && port_peekc(r->port) == '(') {
     port_getc(r->port);
-    return list_to_bytevector(r, read_list(r, pos));
+    return list_to_bytevector(r, read_list(r, pos), pos);
   }
   val n = parse_number(r->token, r->used, 10);
   if (n == FALSE)
@@ -387,7 +395,7 @@ static val read_hash(struct reader *r, val pos) {
   int c = port_getc(r->port);
   switch (c) {
   case '(':
-    return list_to_vector(read_list(r, pos));
+    return list_to_vector(r, read_list(r, pos), pos);
   case '\\':
     return read_char(r);
   case '|':

@@ -130,6 +130,15 @@ static void edit_lines(void) {
   puts("");
 }
 
+/* What a line that cannot be read has left is no program. False at the end. */
+static bool skip_line(val port) {
+  int c;
+  do
+    c = port_getc(port);
+  while (c >= 0 && c != '\n');
+  return c >= 0;
+}
+
 static int read_plain(void) {
   val read = SYM_VALUE(intern("read"));
   int status = 0;
@@ -139,10 +148,12 @@ static int read_plain(void) {
       return status;
     if (form == UNBOUND) {
       report();
-      return 1;
-    }
-    if (!evaluate(form, true))
+      if (!skip_line(vm.root[R_STDIN]))
+        return 1;
       status = 1;
+    } else if (!evaluate(form, true)) {
+      status = 1;
+    }
   }
 }
 

@@ -108,7 +108,7 @@ static uint64_t hash_bytes(val v) {
 /* Looks at a bounded part of a structure. */
 static uint64_t hash_equal(val v, int *budget) {
   uint64_t h = 17;
-  if (!is_ref(v) || --*budget < 0)
+  if (--*budget < 0 || !is_ref(v))
     return is_ref(v) ? h : mix(v >> 1);
   switch (ref_type(v)) {
   case T_STRING:
@@ -129,7 +129,7 @@ static uint64_t hash_equal(val v, int *budget) {
 }
 
 static uint64_t hash_as(int compare, val key) {
-  int budget = 64;
+  int budget = 200;
   switch (compare) {
   case TABLE_EQ:
     return hash_address(key);
@@ -461,7 +461,7 @@ static val hash_result(int argc, val *argv, uint64_t h) {
 }
 
 static val p_hash(int argc, val *argv) {
-  int budget = 64;
+  int budget = 200;
   purpose = TO_KEEP;
   return hash_result(argc, argv, hash_equal(argv[0], &budget));
 }

@@ -104,6 +104,8 @@ class Expressions:
             return self.control(kind, scope)
         if kind in ("any",):
             kind = self.pick(KINDS[:-1])
+        if self.random.random() < 0.2 and hasattr(self, "data_" + kind):
+            return getattr(self, "data_" + kind)(scope)
         return getattr(self, "make_" + kind)(scope)
 
     def pure(self, kind, scope):

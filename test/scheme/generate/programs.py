@@ -4,6 +4,7 @@
 import os
 
 from control import Control
+from data import Data
 from expressions import KINDS, Scope, text
 from kinds import Kinds
 
@@ -12,7 +13,7 @@ with open(os.path.join(HERE, "prelude.scm"), encoding="utf-8") as prelude:
     PRELUDE = prelude.read()
 
 
-class Generator(Control, Kinds):
+class Generator(Control, Kinds, Data):
     pass
 
 

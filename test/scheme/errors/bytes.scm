@@ -1,0 +1,2 @@
+;; expect: bytes\.scm:2:\d+: bad dotted list
+(display '#u8(1 . 2))
