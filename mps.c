@@ -65,6 +65,7 @@
 #include "trace/sac.c"
 #include "trace/sanity.c"
 #include "trace/scan.c"
+#include "trace/tell.c"
 #include "trace/thread.c"
 #include "trace/trace.c"
 #include "trace/transform.c"

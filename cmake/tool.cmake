@@ -2,7 +2,7 @@
 # own code and measure the platform's: they see the inside.
 # SPDX-License-Identifier: BSD-2-Clause
 
-set(tool_replay_parts recording.c bound.c)
+set(tool_replay_parts recording.c bound.c looks.c)
 foreach(tool IN ITEMS replay calibrate)
   set(tool_sources ${tool}.c ${tool_${tool}_parts})
   list(TRANSFORM tool_sources PREPEND "${PROJECT_SOURCE_DIR}/tool/")

@@ -8,7 +8,7 @@
 
 #include "code/base.h"
 
-#define TDO_RECORD_ROOM ((size_t)32) /* free bytes after tdo_record_secure */
+#define TDO_RECORD_ROOM ((size_t)64) /* free bytes after tdo_record_secure */
 
 typedef struct tdo_record {
   unsigned char *window, *at, *limit; /* null: closed, or given up */

@@ -531,8 +531,8 @@ static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
     /* The mutator cannot reach it before it is black: nothing to remember
        but what scanning will find. */
     tdo_heap_t *heap = amc->pool.heap;
-    memset(heap->summary + tdo_heap_page(heap, seg->gc.seg.base), 0,
-           tdo_seg_size(&seg->gc.seg) >> heap->page_shift);
+    tdo_gcseg_summarize(&seg->gc, tdo_heap_page(heap, seg->gc.seg.base),
+                        tdo_heap_page(heap, seg->gc.seg.limit), 0);
     if (to->gen->chain == NULL)
       tdo_gcseg_trust(&seg->gc);
   }

@@ -24,7 +24,8 @@ import sys
 FLOORS = ["code", "arena", "shield", "trace", "pool", "interface"]
 CLIENTS = ["example", "tool", "bench"]
 INSIDERS = {"tool/replay.c", "tool/recording.c", "tool/recording.h",
-            "tool/bound.c", "tool/bound.h", "tool/calibrate.c"}
+            "tool/bound.c", "tool/bound.h", "tool/looks.c", "tool/looks.h",
+            "tool/calibrate.c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 POOL_CLASS = re.compile(r"^(?:static |const )*tdo_pool_class_t \w+ = ", re.M)

@@ -3,10 +3,13 @@
 #include <string.h>
 #include "shield/record.h"
 
-static const bool record_about_pages[TDO_REQUESTS_COUNT] = {
-#define RECORD_PAGES(name, pages) pages,
-    TDO_REQUESTS(RECORD_PAGES)
-#undef RECORD_PAGES
+static const struct {
+  bool pages;
+  uint8_t numbers;
+} record_shape[TDO_REQUESTS_COUNT] = {
+#define RECORD_SHAPE(name, pages, numbers) {pages, numbers},
+    TDO_REQUESTS(RECORD_SHAPE)
+#undef RECORD_SHAPE
 };
 
 static void record_word(tdo_record_t *file, uint64_t value) {
@@ -16,8 +19,8 @@ static void record_word(tdo_record_t *file, uint64_t value) {
 }
 
 mps_res_t tdo_shield_record_open(tdo_shield_record_t *record, const char *path,
-                                 size_t page_size, size_t pages,
-                                 unsigned mode) {
+                                 size_t page_size, size_t pages, unsigned mode,
+                                 size_t mapping_limit) {
   mps_res_t res = tdo_record_open(&record->file, path);
   if (res == MPS_RES_OK) {
     memcpy(record->file.at, TDO_RECORD_MAGIC, 8);
@@ -25,19 +28,25 @@ mps_res_t tdo_shield_record_open(tdo_shield_record_t *record, const char *path,
     record_word(&record->file, page_size);
     record_word(&record->file, pages);
     record_word(&record->file, mode);
+    record_word(&record->file, mapping_limit);
     record->last = 0;
+    record->quiet = false;
+    record->reached = SIZE_MAX;
   }
   return res;
 }
 
-void tdo_shield_record_note(tdo_shield_record_t *record, tdo_request_t request,
-                            unsigned argument, size_t first, size_t limit) {
+void tdo_shield_record_numbers(tdo_shield_record_t *record,
+                               tdo_request_t request, unsigned argument,
+                               size_t first, size_t limit,
+                               const uint64_t *numbers) {
   tdo_record_t *file = &record->file;
+  unsigned char *op;
   if (!tdo_record_secure(file)) {
     return;
   }
-  unsigned char *op = file->at++;
-  if (record_about_pages[request]) {
+  op = file->at++;
+  if (record_shape[request].pages) {
     uint64_t step = first >= record->last
                         ? (uint64_t)(first - record->last) * 2
                         : (uint64_t)(record->last - first) * 2 - 1;
@@ -45,5 +54,22 @@ void tdo_shield_record_note(tdo_shield_record_t *record, tdo_request_t request,
     tdo_record_number(file, limit - first);
     record->last = limit;
   }
+  for (unsigned i = 0; i < record_shape[request].numbers; ++i) {
+    tdo_record_number(file, numbers[i]);
+  }
   *op = (unsigned char)(request | argument << 5); /* complete: valid */
+}
+
+void tdo_shield_record_note(tdo_shield_record_t *record, tdo_request_t request,
+                            unsigned argument, size_t first, size_t limit) {
+  size_t reached = record->reached;
+  if (record->quiet) {
+    return;
+  }
+  if (reached != SIZE_MAX) {
+    record->reached = SIZE_MAX;
+    tdo_shield_record_numbers(record, TDO_REQUEST_REACHED, 0, reached,
+                              reached + 1, NULL);
+  }
+  tdo_shield_record_numbers(record, request, argument, first, limit, NULL);
 }

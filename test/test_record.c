@@ -49,14 +49,17 @@ static uint64_t number_at(size_t *at) {
 /* What was recorded is what was asked: each request within the window, and
    as many as the statistics say. */
 START_TEST(test_recording) {
-  static const bool about_pages[] = {
-#define ABOUT_PAGES(name, pages) pages,
-      TDO_REQUESTS(ABOUT_PAGES)
-#undef ABOUT_PAGES
+  static const struct {
+    bool pages;
+    unsigned numbers;
+  } shapes[] = {
+#define SHAPE(name, pages, numbers) {pages, numbers},
+      TDO_REQUESTS(SHAPE)
+#undef SHAPE
   };
   size_t counts[TDO_REQUESTS_COUNT] = {0}, at = TDO_RECORD_HEADER, end = 0;
   tdo_statistics_s statistics;
-  uint64_t header[3];
+  uint64_t header[4];
   ck_assert_int_ge(mkstemp(path), 0);
   ck_assert_int_eq(setenv("TESTUDO_RECORD", path, 1), 0);
   work(&statistics);
@@ -71,15 +74,21 @@ START_TEST(test_recording) {
     unsigned request = recording[at++] & 31;
     REQUIRE(request < TDO_REQUESTS_COUNT);
     ++counts[request];
-    if (about_pages[request]) {
+    if (shapes[request].pages) {
       uint64_t step = number_at(&at);
       end += step % 2 == 0 ? step / 2 : 0 - (step + 1) / 2;
       end += number_at(&at);
       REQUIRE(end <= header[1]);
     }
+    for (unsigned i = 0; i < shapes[request].numbers; ++i)
+      (void)number_at(&at);
   }
-  ck_assert_uint_ge(counts[TDO_REQUEST_EXPOSE], statistics.exposes);
-  ck_assert_uint_ge(counts[TDO_REQUEST_COVER], statistics.covers);
+  /* Those of the passes themselves are not recorded. */
+  ck_assert_uint_ge(counts[TDO_REQUEST_EXPOSE], 1);
+  ck_assert_uint_ge(counts[TDO_REQUEST_PAGES], 1);
+  ck_assert_uint_ge(counts[TDO_REQUEST_REMEMBER], 1);
+  ck_assert_uint_eq(counts[TDO_REQUEST_REMEMBER],
+                    counts[TDO_REQUEST_REMEMBERED]);
   ck_assert_uint_ge(counts[TDO_REQUEST_ADOPT], 1);
   ck_assert_uint_eq(counts[TDO_REQUEST_EXPOSE], counts[TDO_REQUEST_COVER]);
   ck_assert(statistics.exposes > 0 || statistics.mode == TDO_MODE_OFF);

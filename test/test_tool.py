@@ -209,7 +209,7 @@ class Tune(unittest.TestCase):
             # A cut may fall between records: then it is a shorter recording.
             for text, message in ((good[:2000], "byte 1999|byte 2000"),
                                   (b"foreign" * 100, "byte 0"),
-                                  (good[:32] + b"\x1f", "byte 32")):
+                                  (good[:40] + b"\x1f", "byte 40")):
                 with open(path, "wb") as file:
                     file.write(text)
                 done = self.replay(path, "")

@@ -13,10 +13,13 @@ static void damaged(size_t offset, const char *why) {
   exit(2);
 }
 
-static const bool about_pages[TDO_REQUESTS_COUNT] = {
-#define ABOUT(name, is) is,
-    TDO_REQUESTS(ABOUT)
-#undef ABOUT
+static const struct {
+  bool pages;
+  unsigned numbers;
+} shapes[TDO_REQUESTS_COUNT] = {
+#define SHAPE(name, pages, numbers) {pages, numbers},
+    TDO_REQUESTS(SHAPE)
+#undef SHAPE
 };
 
 static uint64_t number(const recording_t *r, size_t *at) {
@@ -48,7 +51,7 @@ bool recording_next(const recording_t *r, step_t *step, place_t *place) {
       step->request >= TDO_REQUESTS_COUNT) {
     damaged(start, "there is no such request");
   }
-  if (about_pages[step->request]) {
+  if (shapes[step->request].pages) {
     uint64_t move = number(r, &place->at), length = number(r, &place->at);
     step->first = move % 2 == 0 ? place->last + move / 2
                                 : place->last - (move + 1) / 2;
@@ -57,6 +60,9 @@ bool recording_next(const recording_t *r, step_t *step, place_t *place) {
       damaged(start, "its pages lie outside of the window");
     }
     place->last = step->limit;
+  }
+  for (unsigned i = 0; i < shapes[step->request].numbers; ++i) {
+    step->numbers[i] = number(r, &place->at);
   }
   return true;
 }
@@ -113,20 +119,44 @@ static void read_header(recording_t *r) {
   if (word(r, 24) >= TDO_SHIELD_MODES) {
     damaged(24, "there is no such mode");
   }
+  r->mapping_limit = word(r, 32);
 }
 
 /* What must hold of the steps so that the shield can be asked for them: pages
    are committed before they are adopted, and adopted before anything else. */
 typedef struct checker {
   uint8_t *state; /* a byte a page: 1 committed, 2 adopted; above: exposures */
-  size_t low;     /* pages from here on were not mentioned yet */
+  bool pass;      /* between REMEMBER and REMEMBERED */
 } checker_t;
 
 #define CHECK_COMMITTED 1u
 #define CHECK_ADOPTED   2u
 #define CHECK_EXPOSURE  4u
 
-static const char *check_step(const checker_t *c, const step_t *step) {
+/* In a pass the collector has pages open, and the program does not run. */
+static const char *check_pass(checker_t *c, const step_t *step) {
+  bool was = c->pass;
+  switch (step->request) {
+  case TDO_REQUEST_REMEMBER:
+    c->pass = true;
+    return was ? "a pass begins within a pass" : NULL;
+  case TDO_REQUEST_REMEMBERED:
+    c->pass = false;
+    return was ? NULL : "a pass ends that did not begin";
+  case TDO_REQUEST_RETIRE:
+  case TDO_REQUEST_FLUSH:
+  case TDO_REQUEST_LEAVE:
+  case TDO_REQUEST_STOPPED:
+  case TDO_REQUEST_HARVEST:
+  case TDO_REQUEST_OFFERS:
+  case TDO_REQUEST_HIT:
+    return was ? "it cannot be within a pass" : NULL;
+  default:
+    return NULL;
+  }
+}
+
+static const char *check_pages(const checker_t *c, const step_t *step) {
   unsigned mask = 0xFF, bits = CHECK_COMMITTED | CHECK_ADOPTED;
   const char *why = "its pages are not in use";
   switch (step->request) {
@@ -197,6 +227,12 @@ static bool check_argument(const step_t *step) {
     return step->argument == 0 && step->limit == step->first + 1;
   case TDO_REQUEST_OFFER:
     return step->argument <= 1;
+  case TDO_REQUEST_SUMMARY:
+    return step->argument <= 1 && step->numbers[0] <= 0xFF;
+  case TDO_REQUEST_PAGES:
+    return step->numbers[0] <= 0xFF;
+  case TDO_REQUEST_REMEMBER:
+    return step->argument == 0 && step->numbers[0] <= 0xFFFF;
   default:
     return step->argument == 0;
   }
@@ -208,7 +244,7 @@ static size_t highest(const recording_t *r) {
   step_t step;
   size_t most = 1, start = place.at;
   while (recording_next(r, &step, &place)) {
-    if (about_pages[step.request] &&
+    if (shapes[step.request].pages &&
         (step.limit == step.first || !check_argument(&step))) {
       damaged(start, "its pages or its argument make no sense");
     } else if (!check_argument(&step)) {
@@ -231,7 +267,10 @@ static void check_steps(recording_t *r) {
     exit(1);
   }
   while (recording_next(r, &step, &place)) {
-    const char *why = check_step(&c, &step);
+    const char *why = check_pages(&c, &step);
+    if (why == NULL) {
+      why = check_pass(&c, &step);
+    }
     if (why != NULL) {
       damaged(start, why);
     }
@@ -247,7 +286,7 @@ void recording_load(recording_t *r, const char *path) {
   read_file(r, path);
   read_header(r);
   most = highest(r);
-  if (most > (size_t)1 << 32) { /* 16 TiB, and 4 GiB of tables here */
+  if (most > (size_t)1 << 30) { /* 4 TiB, and 20 GiB of tables here */
     damaged(TDO_RECORD_HEADER, "its pages are too many to replay");
   }
   r->pages = tdo_round_up(most, TDO_SHIELD_REGION);

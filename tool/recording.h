@@ -10,12 +10,14 @@ typedef struct recording {
   size_t size;
   size_t page_size, pages; /* of the window, as far as it occurs */
   tdo_shield_mode_t mode;  /* that was in force */
+  size_t mapping_limit;    /* the system's; SIZE_MAX: none */
 } recording_t;
 
 typedef struct step {
   tdo_request_t request;
   unsigned argument;
   size_t first, limit; /* if it is about pages */
+  uint64_t numbers[2]; /* that follow, if any */
 } step_t;
 
 /* Where one is in a recording; starts as {TDO_RECORD_HEADER, 0}. */

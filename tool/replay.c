@@ -4,16 +4,12 @@
    standard input; for each prints one line of JSON. Exit status 2 if the
    recording is damaged, with the offset. SPDX-License-Identifier: BSD-2-Clause
 
-   A recording tells what was asked of the shield. How the collector and the
-   program would have behaved with other settings is deduced:
-
-   - A write that was recorded (a hit, or found by a harvest) hits if its page
-     is barred here.
-   - A page that this shield declines to bar, or gives up, and the recorded one
-     did not, would have been scanned and offered again in each collection.
-     Here it is offered again when a collection begins, unless the recording
-     has the collector scan it in that session anyway (an offer, a lowering),
-     or condemn it (it is retired before the next collection). */
+   A recording tells what was asked of the shield. What the program would have
+   done with other settings is deduced: a write that was recorded (a hit, or
+   found by a harvest) hits if its page is barred here; else all that its
+   session did is left out. What the collector would have looked at: looks.h.
+   Exact is that for a recording in mode naive or ranged, where each page has
+   its bar, so that each first write is known. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +17,7 @@
 #include "code/vm_double.h"
 #include "shield/internal.h"
 #include "bound.h"
+#include "looks.h"
 #include "recording.h"
 
 static recording_t recording;
@@ -30,29 +27,25 @@ static recording_t recording;
 static tdo_vm_double_t memory;
 static tdo_track_double_t track;
 static tdo_shield_t shield;
-static tdo_bits_t *declined; /* adopted pages without the bar that they had */
 static char *base;
-static tdo_bits_t *settled;  /* pages that the recording has scanned or
-                                condemned in the collection that begins */
 static size_t kernel_faults;
 static bool tracks;
-static bool guesses; /* what is declined is to be deduced */
 static bound_t *bound;
+static looks_t *looks;
 
 static void replay_lost(void *closure, size_t first, size_t limit,
                         tdo_bar_t bars) {
   (void)closure;
   if ((bars & TDO_BAR_WRITE) != 0) {
     bound_useless(bound, first, limit);
-    if (guesses) {
-      tdo_bits_set_range(declined, first, limit);
-    }
+    looks_lost(looks, first, limit);
   }
 }
 
 static void replay_written(void *closure, size_t first, size_t limit) {
-  (void)closure; /* the recording told */
+  (void)closure;
   bound_written(bound, first, limit);
+  looks_written(looks, first, limit);
 }
 
 static void session_end(void) {
@@ -60,11 +53,12 @@ static void session_end(void) {
   bound_session(bound);
 }
 
+/* The program writes PAGE. */
 static void replay_write(size_t page) {
+  tdo_bar_t bars = tdo_shield_bars(&shield, page);
   if (!tdo_shield_adopted(&shield, page)) {
     return;
   }
-  tdo_bar_t bars = tdo_shield_bars(&shield, page);
   if (tracks && shield.actual[page] == TDO_ACCESS_ARMED) {
     tdo_track_double_write(&track, base + page * recording.page_size);
     ++kernel_faults;
@@ -72,74 +66,50 @@ static void replay_write(size_t page) {
              shield.actual[page] == TDO_ACCESS_READ) {
     bound_useless(bound, page, page + 1);
     tdo_shield_hit(&shield, page, bars);
+    looks_written(looks, page, page + 1);
     tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
     session_end();
   }
 }
 
-static void replay_hit(const step_t *step) {
-  if ((step->argument & TDO_BAR_READ) != 0 || step->argument == 0) {
-    if (tdo_shield_adopted(&shield, step->first)) {
-      tdo_shield_hit(&shield, step->first, step->argument);
-    }
-  } else if (tracks) {
-    replay_write(step->first);
-  } else if ((tdo_shield_bars(&shield, step->first) & TDO_BAR_WRITE) != 0) {
-    bound_useless(bound, step->first, step->limit);
-    tdo_shield_hit(&shield, step->first, step->argument);
-  }
-}
-
-/* AGAIN: nobody will offer these pages again if they were not declined. */
-static void replay_offer(size_t first, size_t limit, bool again) {
-  while (first < limit) {
-    bool barred = false;
-    size_t n = tdo_shield_offer(&shield, first, limit, &barred);
-    if (barred) {
-      tdo_bits_clear_range(declined, first, first + n);
-    } else if (again) {
-      tdo_bits_set_range(declined, first, first + n);
-    }
-    first += n;
-  }
-}
-
-/* Note what the recording does with pages in the collection that begins at
-   PLACE. */
-static void look_ahead(place_t place) {
-  bool session = true;
+/* Leave out the session that *PLACE is in. */
+static void skip_session(place_t *place) {
   step_t step;
-  memset(settled, 0, tdo_bits_words(recording.pages) * sizeof *settled);
-  while (recording_next(&recording, &step, &place) &&
-         step.request != TDO_REQUEST_OFFERS) {
-    bool scanned = step.request == TDO_REQUEST_OFFER ||
-                   (step.request == TDO_REQUEST_LOWER &&
-                    (step.argument & TDO_BAR_WRITE) != 0);
-    if ((scanned && session) || step.request == TDO_REQUEST_RETIRE) {
-      tdo_bits_set_range(settled, step.first, step.limit);
-    }
-    session &= step.request != TDO_REQUEST_LEAVE;
+  while (recording_next(&recording, &step, place) &&
+         step.request != TDO_REQUEST_LEAVE) {
   }
 }
 
-/* A collection begins: what is not barred is looked at again. */
-static void replay_offers(place_t place) {
-  size_t page = 0, pages = recording.pages;
-  tdo_shield_begin_offers(&shield);
-  if (!guesses || tdo_bits_next_set(declined, 0, pages) == pages) {
-    return;
+/* A hit of a write bar only is all that its session is for. */
+static void replay_hit(const step_t *step, place_t *place) {
+  size_t page = step->first;
+  tdo_bar_t bars = tdo_shield_bars(&shield, page);
+  if (step->argument == 0) {
+    tdo_shield_hit(&shield, page, 0);
+  } else if ((step->argument & TDO_BAR_READ) != 0) {
+    tdo_shield_hit(&shield, page, bars);
+  } else if (tracks) {
+    replay_write(page);
+    skip_session(place);
+  } else if ((bars & TDO_BAR_WRITE) != 0) {
+    bound_useless(bound, page, page + 1);
+    tdo_shield_hit(&shield, page, bars);
+  } else {
+    skip_session(place);
   }
-  look_ahead(place);
-  while ((page = tdo_bits_next_set(declined, page, pages)) < pages) {
-    size_t end = tdo_bits_next_clear(declined, page, pages);
-    if (tdo_bits_get(settled, page)) {
-      page = tdo_bits_next_clear(settled, page, end);
-      continue;
+}
+
+/* A collection begins, at PLACE. What it finds that the program wrote, the
+   program has written before. */
+static void replay_writes(place_t place) {
+  step_t step;
+  while (recording_next(&recording, &step, &place) &&
+         (step.request == TDO_REQUEST_OFFERS ||
+          step.request == TDO_REQUEST_HARVEST ||
+          step.request == TDO_REQUEST_WRITTEN)) {
+    for (size_t page = step.first; page < step.limit; ++page) {
+      replay_write(page);
     }
-    end = tdo_bits_next_set(settled, page, end);
-    bound_touch(bound, page, end);
-    replay_offer(page, end, true);
-    page = end;
   }
 }
 
@@ -158,13 +128,8 @@ static void replay_memory(const step_t *step, bool commit) {
   }
 }
 
-static void replay_step(const step_t *step, place_t next) {
+static void replay_page_step(const step_t *step) {
   size_t first = step->first, limit = step->limit;
-  if (step->request == TDO_REQUEST_EXPOSE) {
-    bound_expose(bound, first, limit);
-  } else if (first < limit && step->request != TDO_REQUEST_WRITTEN) {
-    bound_touch(bound, first, limit);
-  }
   switch (step->request) {
   case TDO_REQUEST_COMMITTED:
   case TDO_REQUEST_DECOMMITTED:
@@ -174,18 +139,15 @@ static void replay_step(const step_t *step, place_t next) {
     tdo_shield_adopt(&shield, first, limit);
     break;
   case TDO_REQUEST_RETIRE:
-    tdo_bits_clear_range(declined, first, limit);
     tdo_shield_retire(&shield, first, limit);
     break;
   case TDO_REQUEST_RAISE:
     tdo_shield_raise(&shield, first, limit, step->argument);
     break;
   case TDO_REQUEST_LOWER:
-    tdo_bits_clear_range(declined, first, limit);
     tdo_shield_lower(&shield, first, limit, step->argument);
     break;
   case TDO_REQUEST_RELEASE:
-    tdo_bits_clear_range(declined, first, limit);
     tdo_shield_release(&shield, first, limit);
     break;
   case TDO_REQUEST_EXPOSE:
@@ -195,13 +157,25 @@ static void replay_step(const step_t *step, place_t next) {
     tdo_shield_cover(&shield, first, limit);
     break;
   case TDO_REQUEST_OFFER:
-    replay_offer(first, limit, guesses && step->argument != 0);
-    break;
-  case TDO_REQUEST_HIT:
-    replay_hit(step);
+    looks_offer(looks, first, limit);
     break;
   case TDO_REQUEST_FORCE:
     (void)tdo_shield_force_open(&shield, first);
+    break;
+  case TDO_REQUEST_TRUST:
+    tdo_shield_trust(&shield, first, limit);
+    break;
+  default:
+    break;
+  }
+}
+
+static void replay_step(const step_t *step, place_t *place) {
+  looks_note(looks, step);
+  switch (step->request) {
+  case TDO_REQUEST_HIT:
+    bound_touch(bound, step->first, step->limit);
+    replay_hit(step, place);
     break;
   case TDO_REQUEST_FLUSH:
     tdo_shield_flush(&shield);
@@ -210,24 +184,32 @@ static void replay_step(const step_t *step, place_t next) {
     session_end();
     break;
   case TDO_REQUEST_STOPPED:
+    replay_writes(*place);
     tdo_shield_note_stopped(&shield);
     bound_collection(bound);
     break;
   case TDO_REQUEST_HARVEST:
     tdo_shield_harvest(&shield, replay_written, NULL);
     break;
-  case TDO_REQUEST_WRITTEN:
-    for (size_t page = first; page < limit; ++page) {
-      replay_write(page);
-    }
-    break;
-  case TDO_REQUEST_TRUST:
-    tdo_shield_trust(&shield, first, limit);
-    break;
   case TDO_REQUEST_OFFERS:
-    replay_offers(next);
+    tdo_shield_begin_offers(&shield);
+    break;
+  case TDO_REQUEST_REMEMBER:
+    looks_pass(looks, &recording, step, place, replay_step);
+    break;
+  case TDO_REQUEST_SUMMARY:
+  case TDO_REQUEST_WHITE:
+  case TDO_REQUEST_PAGES:
+  case TDO_REQUEST_REACHED:
+  case TDO_REQUEST_WRITTEN: /* done */
     break;
   default:
+    if (step->request == TDO_REQUEST_EXPOSE) {
+      bound_expose(bound, step->first, step->limit);
+    } else {
+      bound_touch(bound, step->first, step->limit);
+    }
+    replay_page_step(step);
     break;
   }
 }
@@ -248,20 +230,21 @@ static void replay_start(const tdo_shield_settings_t *settings) {
   require(
       memory.vm.reserve(&window, &memory.vm, pages * page_size, page_size));
   base = window;
-  declined = calloc(tdo_bits_words(pages), sizeof *declined);
-  settled = calloc(tdo_bits_words(pages), sizeof *settled);
-  require(declined == NULL || settled == NULL ? MPS_RES_MEMORY : MPS_RES_OK);
+  /* The limit is for the budget; nothing is refused here. */
+  memory.options.mapping_limit = recording.mapping_limit;
   require(tdo_shield_init(&shield, &memory.vm, base, pages * page_size,
                           settings, &hooks));
+  memory.options.mapping_limit = SIZE_MAX;
   tracks = settings->mode == TDO_SHIELD_DIRTY;
   if (tracks) {
     require(tdo_track_double_init(&track, base, pages, page_size));
     require(tdo_shield_attach(&shield, &track.track));
   }
-  guesses = recording.mode != TDO_SHIELD_DEFERRED;
   kernel_faults = 0;
   bound = bound_new(&shield);
   require(bound == NULL ? MPS_RES_MEMORY : MPS_RES_OK);
+  looks = looks_new(&shield, bound);
+  require(looks == NULL ? MPS_RES_MEMORY : MPS_RES_OK);
 }
 
 static void replay_print(const tdo_shield_settings_t *settings) {
@@ -288,15 +271,14 @@ static void replay(const tdo_shield_settings_t *settings) {
   step_t step;
   replay_start(settings);
   while (recording_next(&recording, &step, &place)) {
-    replay_step(&step, place);
+    replay_step(&step, &place);
   }
   replay_print(settings);
   tdo_shield_finish(&shield);
   if (tracks) {
     tdo_track_double_finish(&track);
   }
-  free(declined);
-  free(settled);
+  looks_free(looks);
   tdo_vm_double_finish(&memory);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "code/check.h"
 #include "trace/heap.h"
+#include "trace/tell.h"
 
 mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
                           tdo_gen_t *gen, size_t descriptor, size_t size,
@@ -38,8 +39,8 @@ mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
   pool->total += tdo_seg_size(&seg->seg);
   gen->size += (double)tdo_seg_size(&seg->seg);
   if (!leaf)
-    memset(heap->summary + tdo_heap_page(heap, seg->seg.base), TDO_DIRTY,
-           tdo_seg_size(&seg->seg) >> heap->page_shift);
+    tdo_gcseg_summarize(seg, tdo_heap_page(heap, seg->seg.base),
+                        tdo_heap_page(heap, seg->seg.limit), TDO_DIRTY);
   heap->page_limit = tdo_max(heap->page_limit,
                              tdo_heap_page_up(heap, seg->seg.limit));
   *seg_o = seg;
@@ -51,9 +52,11 @@ static void gcseg_forget(tdo_gcseg_t *seg, char *base, char *limit) {
   tdo_heap_t *heap = seg->pool->heap;
   size_t size = (size_t)(limit - base);
 
-  if (!seg->leaf)
-    memset(heap->summary + tdo_heap_page(heap, base), 0,
-           size >> heap->page_shift);
+  if (!seg->leaf) {
+    size_t first = tdo_heap_page(heap, base);
+    memset(heap->summary + first, 0, size >> heap->page_shift);
+    tdo_tell_forget(heap, first, first + (size >> heap->page_shift));
+  }
   seg->pool->total -= size;
   seg->gen->size -= (double)size;
 }
@@ -153,6 +156,7 @@ void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
   tdo_heap_t *heap = seg->pool->heap;
 
   seg->white = true;
+  tdo_tell_white(seg);
   /* What stays where it is needs its bars, and its written pages noted. */
   if (!seg->leaf && !seg->nailed && seg->pool->klass->moving &&
       heap->shielded)
@@ -202,12 +206,21 @@ void tdo_gcseg_open_white(tdo_gcseg_t *seg) {
                    tdo_heap_page(heap, limit));
 }
 
+void tdo_gcseg_summarize(tdo_gcseg_t *seg, size_t first, size_t limit,
+                         uint8_t bits) {
+  tdo_heap_t *heap = seg->pool->heap;
+
+  memset(heap->summary + first, bits, limit - first);
+  tdo_tell_summary(heap, first, limit, bits, false);
+}
+
 void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
                     unsigned seen) {
   uint8_t *summary = seg->pool->heap->summary;
   size_t p, q;
 
   gcseg_pages(&p, &q, seg, base, limit);
+  tdo_tell_summary(seg->pool->heap, p, q, seen & 0x7F, true);
   for (; p < q; ++p)
     summary[p] |= (uint8_t)(seen & 0x7F);
 }
@@ -219,16 +232,21 @@ static void gcseg_make_dirty(tdo_gcseg_t *seg, size_t p, size_t q) {
 
   for (size_t i = p; i < q; ++i)
     heap->summary[i] |= TDO_DIRTY;
+  tdo_tell_summary(heap, p, q, TDO_DIRTY, true);
   if (heap->shielded)
     tdo_shield_lower(&heap->shield, p, q, TDO_BAR_WRITE);
 }
 
-/* Can a write bar on pages of SEG that refer to SEEN pay? */
-static bool gcseg_bar_pays(const tdo_gcseg_t *seg, unsigned seen) {
+bool tdo_gcseg_may_bar(const tdo_gcseg_t *seg) {
   const tdo_gen_t *gen = seg->gen;
 
   return seg->ap == NULL && !seg->filling && !seg->unsteady &&
-         !(gen->chain != NULL && gen->index == 0) &&
+         !(gen->chain != NULL && gen->index == 0);
+}
+
+/* Can a write bar on pages of SEG that refer to SEEN pay? */
+static bool gcseg_bar_pays(const tdo_gcseg_t *seg, unsigned seen) {
+  return tdo_gcseg_may_bar(seg) &&
          (seen & seg->pool->heap->nursery_bits) == 0;
 }
 

@@ -78,6 +78,12 @@ void tdo_gcseg_cover(tdo_gcseg_t *seg, char *base, char *limit);
    `open` in each. */
 void tdo_gcseg_open_white(tdo_gcseg_t *seg);
 
+/* The summary of the pages [FIRST, LIMIT) of SEG is BITS. */
+void tdo_gcseg_summarize(tdo_gcseg_t *seg, size_t first, size_t limit,
+                         uint8_t bits);
+/* Can a write bar on pages of SEG pay at all? */
+bool tdo_gcseg_may_bar(const tdo_gcseg_t *seg);
+
 /* Note in the summary that references in [BASE, LIMIT) lead to SEEN. */
 void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
                     unsigned seen);

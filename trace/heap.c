@@ -8,6 +8,7 @@
 #include "code/fault.h"
 #include "trace/fork.h"
 #include "trace/heap.h"
+#include "trace/tell.h"
 
 #define WINDOW_UNKNOWN    ((size_t)4 << 30)
 #define WINDOW_LEAST      ((size_t)64 << 30)
@@ -385,11 +386,7 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
   heap->shielded = true;
   if (options->shield.mode == TDO_SHIELD_DIRTY)
     heap_track(heap);
-  if (options->record != NULL &&
-      tdo_shield_record_open(&heap->record, options->record, vm->page_size,
-                             heap->shield.pages,
-                             heap->shield.settings.mode) == MPS_RES_OK)
-    tdo_shield_record(&heap->shield, &heap->record);
+  tdo_tell_open(heap, options->record);
   return MPS_RES_OK;
 }
 
@@ -397,7 +394,7 @@ static void heap_finish_shield(tdo_heap_t *heap) {
   tdo_vm_t *vm = heap->space.vm;
 
   tdo_shield_finish(&heap->shield);
-  tdo_record_close(&heap->record.file);
+  tdo_tell_close(heap);
   vm->release(vm, heap->summary, heap_summary_size(heap));
 }
 

@@ -56,6 +56,8 @@ struct mps_arena_s {
   tdo_space_t space;
   tdo_shield_t shield;
   tdo_shield_record_t record; /* TESTUDO_RECORD */
+  uint8_t *found;        /* if so: what each page refers to (tell.h) */
+  bool telling;          /* and: its pass over the pages is in progress */
   tdo_track_t track;     /* of writes, in dirty mode; the shield's */
   bool shielded;         /* false: client memory, never protected */
   tdo_control_t control;

@@ -5,6 +5,7 @@
 #include "code/check.h"
 #include "code/clock.h"
 #include "trace/heap.h"
+#include "trace/tell.h"
 
 /* First page in [P, LIMIT) whose summary meets MASK, or LIMIT. */
 static size_t remember_next(const uint8_t *summary, size_t p, size_t limit,
@@ -33,11 +34,8 @@ static size_t remember_run(const uint8_t *summary, size_t p, size_t limit,
   return p;
 }
 
-/* One past the last page that holds nothing but what was scanned, up to
-   WIDE_LIMIT, with the run of pages before Q: a large object is scanned as a
-   whole, so its other pages are, too. */
-static size_t remember_end(mps_arena_t heap, tdo_gcseg_t *seg, size_t q,
-                           const char *wide_limit) {
+size_t tdo_remember_end(mps_arena_t heap, tdo_gcseg_t *seg, size_t q,
+                        const char *wide_limit) {
   size_t end = tdo_heap_page(heap, wide_limit);
   char *base = tdo_heap_page_addr(heap, end);
   char *limit = tdo_heap_page_addr(heap, end + 1);
@@ -56,11 +54,14 @@ static size_t remember_end(mps_arena_t heap, tdo_gcseg_t *seg, size_t q,
 static size_t remember_scanned(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
                                size_t q, const char *wide_limit,
                                unsigned seen) {
-  size_t end = remember_end(heap, seg, q, wide_limit);
+  size_t end = tdo_remember_end(heap, seg, q, wide_limit);
 
   for (size_t i = p; i < end; ++i)
     heap->summary[i] =
         (uint8_t)((heap->summary[i] & TDO_DIRTY) | (seen & 0x7F));
+  tdo_tell_summary(heap, p, end, seen & 0x7F, true);
+  tdo_tell_pages(seg, tdo_heap_page_addr(heap, p),
+                 tdo_heap_page_addr(heap, end));
   tdo_gcseg_offer(seg, tdo_heap_page_addr(heap, p),
                   tdo_heap_page_addr(heap, end), seen);
   return end;
@@ -82,8 +83,11 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
 
   if (seg->pool->klass->widen != NULL)
     seg->pool->klass->widen(seg->pool, seg, &wide_base, &wide_limit);
-  if (wide_base >= wide_limit)
+  if (wide_base >= wide_limit) {
+    tdo_tell_pages(seg, tdo_heap_page_addr(heap, p),
+                   tdo_heap_page_addr(heap, q));
     return q;
+  }
   tdo_scan_init(&scan, heap, seg->rank);
   scan.ahead = !heap->trace.in_place;
   /* Pages that are opened for what reaches into them lose their bars, but are
@@ -91,13 +95,18 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   next = remember_next(heap->summary, q,
                        tdo_heap_page_up(heap, wide_limit),
                        remember_mask(heap));
+  tdo_tell_own(heap, true);
   tdo_gcseg_expose(seg, wide_base, wide_limit);
+  tdo_tell_own(heap, false);
+  tdo_tell_forget(heap, p, tdo_remember_end(heap, seg, q, wide_limit));
   res = seg->pool->klass->scan_range(seg->pool, &scan, seg, wide_base,
                                      wide_limit);
   TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
   heap->trace.scanned += scan.bytes;
+  tdo_tell_own(heap, true);
   q = remember_scanned(heap, seg, p, q, wide_limit, scan.ss._seen);
   tdo_gcseg_cover(seg, wide_base, wide_limit);
+  tdo_tell_own(heap, false);
   return tdo_max(q, next);
 }
 
@@ -146,7 +155,7 @@ static uint64_t remember_deadline(const tdo_heap_t *heap) {
   return heap->trace.started + (uint64_t)(heap->pause_time * 0.5e9);
 }
 
-void tdo_remember_scan(mps_arena_t heap) {
+static void remember_pass(mps_arena_t heap) {
   uint64_t deadline = remember_deadline(heap);
   size_t p = 0, limit = heap->page_limit, runs = 0;
   bool late = false;
@@ -176,4 +185,10 @@ void tdo_remember_scan(mps_arena_t heap) {
              tdo_clock_ns() >= deadline;
     }
   }
+}
+
+void tdo_remember_scan(mps_arena_t heap) {
+  tdo_tell_pass(heap, true);
+  remember_pass(heap);
+  tdo_tell_pass(heap, false);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "code/check.h"
 #include "trace/heap.h"
+#include "trace/tell.h"
 
 void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
   /* Client memory in several blocks: any word may be a reference. */
@@ -80,6 +81,8 @@ mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
   scan->bytes += (size_t)(limit - base);
   if (scan->ahead && limit - base >= PREFETCH_LEAST)
     scan_prefetch(scan, base, limit);
+  if (TDO_UNLIKELY(pool->heap->found != NULL) && scan->fix == tdo_trace_fix)
+    return tdo_tell_scan(scan, pool, base, limit);
   return pool->format->scan(&scan->ss, base + header, limit + header);
 }
 

@@ -5,6 +5,7 @@
 #include "code/clock.h"
 #include "code/event.h"
 #include "trace/heap.h"
+#include "trace/tell.h"
 
 #define CLOCK_BYTES 65536 /* scanned between looks at the clock */
 
@@ -50,11 +51,11 @@ static void trace_condemn_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
   seg->pool->klass->whiten(seg->pool, seg);
   if (!seg->leaf) {
     size_t page = tdo_heap_page(heap, seg->seg.base);
-    memset(heap->summary + page, 0, size >> heap->page_shift);
+    size_t end = tdo_heap_page(heap, seg->seg.limit);
+    tdo_gcseg_summarize(seg, page, end, 0);
     if (seg->ap != NULL) { /* the mutator goes on filling the rest */
       size_t first = tdo_heap_page(heap, tdo_ap_committed(seg->ap));
-      memset(heap->summary + first, TDO_DIRTY,
-             tdo_heap_page(heap, seg->seg.limit) - first);
+      tdo_gcseg_summarize(seg, first, end, TDO_DIRTY);
     }
   }
   tdo_gcseg_set_white(seg);
@@ -318,6 +319,8 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
   TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
   heap->trace.scanned += scan.bytes;
   tdo_gcseg_note(seg, seg->seg.base, seg->seg.limit, scan.ss._seen);
+  if (scan.bytes > 0)
+    tdo_tell_pages(seg, trace_scanned(heap, seg, scan.bytes), seg->seg.limit);
   tdo_gcseg_set_black(seg);
   /* Once a collection: deferral counts collections. What was granted before
      is still granted, with what was noted since. */

@@ -75,6 +75,11 @@ void tdo_remember_harvest(mps_arena_t heap);
 void tdo_remember_scan(mps_arena_t heap);
 /* Those of SEG alone, put off by the flip. */
 void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg);
+/* One past the last page that holds nothing but what was scanned, up to
+   WIDE_LIMIT, with a run of pages of SEG before Q: a large object is scanned
+   as a whole, so its other pages are, too. */
+size_t tdo_remember_end(mps_arena_t heap, tdo_gcseg_t *seg, size_t q,
+                        const char *wide_limit);
 /* The mutator goes on: close what was opened to copy, or to look. */
 void tdo_trace_pause(mps_arena_t heap);
 /* The fix method of a trace. */
