@@ -54,6 +54,8 @@ if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
     testudo_scheme_test(scheme_modes TESTUDO_SHIELD=naive
       TESTUDO_SHIELD=ranged TESTUDO_SHIELD=deferred TESTUDO_SHIELD=dirty
       TESTUDO_SHIELD=off)
+    testudo_scheme_test(scheme_every TESTUDO_STRESS=1 --workloads
+      --option=--gen=100:0.8 --option=--gen=200:0.5 --size=storm:1,1000,10000)
   endif()
   testudo_random_test(scheme_random plain TESTUDO_SHIELD=naive
     TESTUDO_SHIELD=ranged TESTUDO_SHIELD=dirty TESTUDO_SHIELD=off)

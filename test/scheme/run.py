@@ -2,6 +2,7 @@
 # Testudo: Scheme programs on the interpreter and on Guile, compared.
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: run.py INTERPRETER [SETTING...] [--option=OPTION...] [--only=NAME...]
+              [--size=NAME:ARGUMENT,...] [--workloads]
 
 Runs every program of this directory on the interpreter and on Guile, and
 compares what they print byte for byte. Programs in errors/ run on the
@@ -10,7 +11,8 @@ matches their first line, ";; expect: REGEX". Workloads run at a small size.
 
 A SETTING is NAME=VALUE for the environment, or several joined by commas; the
 interpreter runs once with each. "plain" stands for none. An option is given
-to the interpreter every time.
+to the interpreter every time. --size gives a workload other arguments;
+--workloads leaves out everything else.
 """
 
 import glob
@@ -122,12 +124,19 @@ def main(arguments):
     options = [a[9:] for a in arguments[1:] if a.startswith("--option=")]
     only = [a[7:] for a in arguments[1:] if a.startswith("--only=")]
     settings = [a for a in arguments[1:] if not a.startswith("--")]
+    for size in (a[7:] for a in arguments[1:] if a.startswith("--size=")):
+        name, _, given = size.partition(":")
+        SMALL[name] = given.split(",")
+    if "--workloads" in arguments:
+        only = only or list(SMALL)
     runner = Runner(arguments[0], settings or ["plain"], options)
 
     def wanted(path):
         return not only or name_of(path) in only
 
-    for path in sorted(glob.glob(os.path.join(HERE, "*.scm"))):
+    programs = [] if "--workloads" in arguments else glob.glob(
+        os.path.join(HERE, "*.scm"))
+    for path in sorted(programs):
         if wanted(path):
             runner.compare(name_of(path), path, [])
     for path in sorted(glob.glob(os.path.join(HERE, "errors", "*.scm"))):

@@ -1,6 +1,6 @@
 ;;; Testudo: young pairs stored at random places of old vectors.
 ;;; SPDX-License-Identifier: BSD-2-Clause
-;;; usage: storm.scm [MiB [stores]]
+;;; usage: storm.scm [MiB [stores [pairs that make old]]]
 ;;; Vectors of the size that was asked for become old; then freshly made
 ;;; pairs are stored all over them. At the end, what was stored last must be
 ;;; in every place.
@@ -31,9 +31,9 @@
   (quotient (* seed n) 2147483648))
 
 ;; Enough that lives for a while to make everything before it old.
-(define (grow-old)
+(define (grow-old pairs)
   (let loop ((i 0) (keep '()))
-    (if (< i 3000000)
+    (if (< i pairs)
         (loop (+ i 1)
               (if (= 0 (remainder i 100000)) '() (cons i keep))))))
 
@@ -74,9 +74,9 @@
                   wrong
                   (+ wrong 1))))))
 
-(define (main mib stores)
+(define (main mib stores pairs)
   (let ((rows (make-rows mib)))
-    (grow-old)
+    (grow-old pairs)
     (store rows stores)
     (display "stores: ")
     (display stores)
@@ -84,4 +84,4 @@
     (display (count-wrong rows (last-stores (vector-length rows) stores)))
     (newline)))
 
-(main (argument 1 64) (argument 2 2000000))
+(main (argument 1 64) (argument 2 2000000) (argument 3 3000000))
