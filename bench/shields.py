@@ -108,7 +108,7 @@ def strace(command, mode, output):
     return calls
 
 
-def measure_writes(options, figures):
+def measure_writes(options, figures, save):
     """The two programs in every mode."""
     commands = {
         "random": [program("shield_random", options), options.mib,
@@ -124,6 +124,7 @@ def measure_writes(options, figures):
                 report.update(run_once(command, mode))
             if not options.no_strace:
                 report["kernel"] = strace(command, mode, options.output)
+            save()
 
 
 # Forks: two processes at a time, one of them with protection off, fork in
@@ -170,7 +171,7 @@ def compare_forks(base, other, repeat):
     return found
 
 
-def measure_forks(options, figures):
+def measure_forks(options, figures, save):
     command = [program("shield_fork", options), options.mib, options.writes]
     with Forker(command, "off") as base:
         for mode in options.modes:
@@ -178,9 +179,10 @@ def measure_forks(options, figures):
             with Forker(command, mode) as other:
                 figures.setdefault(mode, {}).update(
                     compare_forks(base, other, options.repeat))
+            save()
 
 
-def measure_threads(options, figures):
+def measure_threads(options, figures, save):
     """Writes into a quarter, with another thread at work and without."""
     command = [str(word) for word in (program("shield_random", options),
                                       options.mib // 4 or 1,
@@ -199,6 +201,7 @@ def measure_threads(options, figures):
                 r["processor"] / r["writes"] for r in some)
             report[label + "_calls"] = statistics.median(
                 r["calls"] / r["writes"] for r in some)
+    save()
 
 
 # Choice: the benchmark suite in the modes that could be the default.
@@ -218,13 +221,14 @@ def choose(case, built, options):
     return found
 
 
-def measure_choice(options, figures):
+def measure_choice(options, figures, save):
     chosen = [c for c in COLLECTED if c.name in options.case]
     built = builds.build(
         builds.interface("testudo", builds.TOP / "include", options.library),
         sorted({c.workload for c in chosen}), options.output)
     for case in chosen:
         figures[case.name] = choose(case, built, options)
+        save()
 
 
 MEASURES = {"writes": (measure_writes,),
@@ -240,15 +244,14 @@ def main(arguments):
     file = options.output / "shields.json"
     figures = json.loads(file.read_text()) if file.exists() else {}
     figures["machine"] = machine()
-    for part in PARTS:
-        if part in options.parts:
-            for measure in MEASURES[part]:
-                try:
-                    measure(options, figures.setdefault(part, {}))
-                except builds.Failure as failure:
-                    log(failure)
-                    return 3
-                file.write_text(json.dumps(figures, indent=1))
+    save = lambda: file.write_text(json.dumps(figures, indent=1))
+    try:
+        for part in PARTS:
+            for measure in MEASURES[part] if part in options.parts else ():
+                measure(options, figures.setdefault(part, {}), save)
+    except builds.Failure as failure:
+        log(failure)
+        return 3
     text, missed = shield_tables.report(figures)
     (options.output / "shields.txt").write_text(text + "\n")
     print(text)
