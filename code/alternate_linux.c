@@ -27,7 +27,7 @@ enum {
 #endif
 };
 
-static char *alternate_sp(const ucontext_t *uc) {
+TDO_NO_SANITIZE static char *alternate_sp(const ucontext_t *uc) {
 #if defined(__x86_64__)
   return (char *)(uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
 #else
@@ -35,14 +35,15 @@ static char *alternate_sp(const ucontext_t *uc) {
 #endif
 }
 
-static bool alternate_has(const stack_t *stack, const char *p) {
+TDO_NO_SANITIZE static bool
+alternate_has(const stack_t *stack, const char *p) {
   return (uintptr_t)p - (uintptr_t)stack->ss_sp < stack->ss_size;
 }
 
 /* The record of the first interruption that went to STACK: the one with the
    highest address. Null if there is none at or above HOT. */
-static const ucontext_t *alternate_record(const stack_t *stack,
-                                          const char *hot) {
+TDO_NO_SANITIZE static const ucontext_t *
+alternate_record(const stack_t *stack, const char *hot) {
   const char *limit = (char *)stack->ss_sp + stack->ss_size;
   uintptr_t p = tdo_round_down(
       (uintptr_t)limit - offsetof(ucontext_t, uc_sigmask), ALTERNATE_ALIGN);
@@ -59,7 +60,8 @@ static const ucontext_t *alternate_record(const stack_t *stack,
 }
 
 /* CTX is of a thread whose alternate stack is STACK. */
-static bool alternate_own(tdo_context_t *ctx, const stack_t *stack) {
+TDO_NO_SANITIZE static bool
+alternate_own(tdo_context_t *ctx, const stack_t *stack) {
   char *hot = ctx->sp;
   const ucontext_t *uc;
 
@@ -81,6 +83,44 @@ static bool alternate_own(tdo_context_t *ctx, const stack_t *stack) {
   ctx->alternate_limit = (char *)stack->ss_sp + stack->ss_size;
   ctx->sp = alternate_sp(uc) - ALTERNATE_RED_ZONE;
   return true;
+}
+
+/* Does the kernel's record of an interruption of this thread lie in [HOT,
+   FRAME), of code no further out than FRAME? */
+TDO_NO_SANITIZE static bool
+alternate_between(const stack_t *stack, const char *hot, const char *frame) {
+  enum { ALTERNATE_CALLER = 1024 }; /* from FRAME to its caller's stack end */
+  uintptr_t p = tdo_round_up((uintptr_t)hot, ALTERNATE_ALIGN);
+
+  for (; p + sizeof(ucontext_t) <= (uintptr_t)frame; p += ALTERNATE_ALIGN) {
+    const ucontext_t *uc = (const ucontext_t *)p;
+    if (uc->uc_link == NULL && uc->uc_stack.ss_sp == stack->ss_sp &&
+        uc->uc_stack.ss_size == stack->ss_size &&
+        alternate_sp(uc) > (const char *)uc &&
+        alternate_sp(uc) <= frame + ALTERNATE_CALLER) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool tdo_context_interrupted(const void *frame) {
+  enum { ALTERNATE_FAR = 1 << 20 };
+  const char *hot = __builtin_frame_address(0);
+  int saved_errno = errno;
+  stack_t stack;
+  bool known = sigaltstack(NULL, &stack) == 0;
+
+  errno = saved_errno;
+#if defined(__SANITIZE_THREAD__)
+  known = false; /* it runs handlers when it likes, from a call */
+#endif
+  if (!known || ((stack.ss_flags & SS_ONSTACK) != 0 &&
+                 !alternate_has(&stack, frame))) {
+    return true; /* it was interrupted on another stack */
+  }
+  return (uintptr_t)frame - (uintptr_t)hot > ALTERNATE_FAR ||
+         alternate_between(&stack, hot, frame);
 }
 
 bool tdo_context_linux_own(tdo_context_t *ctx, const void *uc) {

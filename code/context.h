@@ -78,4 +78,9 @@ bool tdo_context_of_fault(tdo_context_t *ctx_o);
    alternate signal stack, tell that from its own. One system call on Linux. */
 void tdo_context_own(tdo_context_t *ctx);
 
+/* True if the calling thread runs a signal handler that interrupted the
+   function whose frame is at FRAME, or one called from there. Never false
+   then; where it cannot be told it is true. One system call on Linux. */
+bool tdo_context_interrupted(const void *frame);
+
 #endif /* TDO_CODE_CONTEXT_H */

@@ -33,7 +33,8 @@ static size_t context_vector_bytes(const void *image) {
              : (size_t)CONTEXT_FXSAVE;
 }
 
-void tdo_context_linux_fill(tdo_context_t *ctx_o, const void *uc) {
+TDO_NO_SANITIZE void
+tdo_context_linux_fill(tdo_context_t *ctx_o, const void *uc) {
   static const unsigned char names[] = {
       REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8,
       REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
@@ -69,7 +70,8 @@ enum {
   CONTEXT_MAINTENANCE = 1 << 8 /* CM: WnR says nothing of the access */
 };
 
-void tdo_context_linux_fill(tdo_context_t *ctx_o, const void *uc) {
+TDO_NO_SANITIZE void
+tdo_context_linux_fill(tdo_context_t *ctx_o, const void *uc) {
   const mcontext_t *m = &((const ucontext_t *)uc)->uc_mcontext;
   _Static_assert(sizeof m->regs <= sizeof ctx_o->registers, "31 registers");
   memcpy(ctx_o->registers, m->regs, sizeof m->regs);

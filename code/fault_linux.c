@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <ucontext.h>
+#include "code/stop_tsan.h"
 
 /* Initial-exec, so that a signal handler reads it without allocating. */
 static _Thread_local const void *volatile fault_context
@@ -104,7 +105,7 @@ static bool fault_install_entry(void) {
   (void)sigemptyset(&action.sa_mask);
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_NODEFER;
   return sigaction(SIGSEGV, NULL, &fault_earlier) == 0 &&
-         sigaction(SIGSEGV, &action, NULL) == 0;
+         stop_set_action(SIGSEGV, &action);
 }
 
 mps_res_t tdo_fault_install(tdo_fault_handler_t handler) {

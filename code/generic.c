@@ -122,6 +122,11 @@ void tdo_context_own(tdo_context_t *ctx) {
   (void)ctx;
 }
 
+bool tdo_context_interrupted(const void *frame) {
+  (void)frame;
+  return true;
+}
+
 bool tdo_context_of_fault(tdo_context_t *ctx_o) {
   (void)ctx_o;
   return false;

@@ -1,56 +1,113 @@
 /* Testudo: locks that know their owner. SPDX-License-Identifier: BSD-2-Clause
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "code/lock.h"
 #include "code/check.h"
 #include "code/platform.h"
+
+#if TDO_THREADS && TDO_PF_LINUX
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#elif TDO_THREADS
+#include <sched.h>
+#endif
 
 /* Its address is the identity of the thread. Initial-exec: reading it never
    allocates, so a signal handler may. */
 static _Thread_local char lock_thread
     __attribute__((tls_model("initial-exec")));
 
-/* The lock that this thread is taking or giving back. */
-static _Thread_local tdo_lock_t *volatile lock_moving
-    __attribute__((tls_model("initial-exec")));
-
-static tdo_lock_t lock_global = {PTHREAD_MUTEX_INITIALIZER, 0};
+static tdo_lock_t lock_global = TDO_LOCK_INIT;
 
 static uintptr_t lock_self(void) {
   return (uintptr_t)&lock_thread;
 }
 
 void tdo_lock_init(tdo_lock_t *lock) {
-  (void)pthread_mutex_init(&lock->mutex, NULL);
   atomic_init(&lock->owner, 0);
+  atomic_init(&lock->waiting, 0);
+  atomic_init(&lock->turn, 0);
 }
 
 void tdo_lock_finish(tdo_lock_t *lock) {
   TDO_ASSERT(!tdo_lock_held(lock), "a lock is destroyed while it is held");
-  (void)pthread_mutex_destroy(&lock->mutex);
 }
+
+#if TDO_THREADS
+
+/* Until the turn is another than TURN, or for a while. */
+static void lock_sleep(tdo_lock_t *lock, unsigned turn) {
+#if TDO_PF_LINUX
+  int saved_errno = errno;
+  (void)syscall(SYS_futex, &lock->turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL,
+                0);
+  errno = saved_errno;
+#else
+  (void)lock, (void)turn;
+  (void)sched_yield();
+#endif
+}
+
+static void lock_wake(tdo_lock_t *lock) {
+#if TDO_PF_LINUX
+  int saved_errno = errno;
+  (void)syscall(SYS_futex, &lock->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  errno = saved_errno;
+#else
+  (void)lock;
+#endif
+}
+
+static bool lock_try(tdo_lock_t *lock) {
+  uintptr_t nobody = 0;
+  return atomic_compare_exchange_strong(&lock->owner, &nobody, lock_self());
+}
+
+/* A waiter is counted before it reads the turn and looks again, and who
+   releases looks at the count afterwards: it sees this waiter, or this waiter
+   sees that the lock is free. A wake that a signal handler's claim on this
+   thread used up reaches the next waiter by that claim's release. */
+static void lock_wait(tdo_lock_t *lock) {
+  (void)atomic_fetch_add(&lock->waiting, 1);
+  for (;;) {
+    unsigned turn = atomic_load(&lock->turn);
+    if (lock_try(lock)) {
+      break;
+    }
+    lock_sleep(lock, turn);
+  }
+  (void)atomic_fetch_sub(&lock->waiting, 1);
+}
+
+#endif
 
 void tdo_lock_claim(tdo_lock_t *lock) {
   TDO_ASSERT(!tdo_lock_mine(lock),
              "this thread is already inside the library (was a locked "
              "function called from a callback?)");
 #if TDO_THREADS
-  lock_moving = lock;
-  (void)pthread_mutex_lock(&lock->mutex);
-#endif
+  if (!lock_try(lock)) {
+    lock_wait(lock);
+  }
+#else
   atomic_store_explicit(&lock->owner, lock_self(), memory_order_relaxed);
   atomic_signal_fence(memory_order_seq_cst);
-  lock_moving = NULL;
+#endif
 }
 
 void tdo_lock_release(tdo_lock_t *lock) {
   TDO_CHECK(tdo_lock_mine(lock));
-  lock_moving = lock;
-  atomic_signal_fence(memory_order_seq_cst);
-  atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
+  atomic_store(&lock->owner, 0);
 #if TDO_THREADS
-  (void)pthread_mutex_unlock(&lock->mutex);
+  if (atomic_load(&lock->waiting) != 0) {
+    (void)atomic_fetch_add(&lock->turn, 1);
+    lock_wake(lock);
+  }
 #endif
-  lock_moving = NULL;
 }
 
 bool tdo_lock_held(tdo_lock_t *lock) {
@@ -60,10 +117,6 @@ bool tdo_lock_held(tdo_lock_t *lock) {
 bool tdo_lock_mine(tdo_lock_t *lock) {
   return atomic_load_explicit(&lock->owner, memory_order_relaxed) ==
          lock_self();
-}
-
-bool tdo_lock_entangled(tdo_lock_t *lock) {
-  return lock_moving == lock || tdo_lock_mine(lock);
 }
 
 void tdo_lock_reset(tdo_lock_t *lock) {

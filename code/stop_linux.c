@@ -65,7 +65,7 @@ static tdo_ring_t stop_free = {&stop_free, &stop_free};
 
 /* The right to stop threads and to change the records. A thread that waits
    for it can itself be stopped. */
-static tdo_lock_t stop_right = {PTHREAD_MUTEX_INITIALIZER, 0};
+static tdo_lock_t stop_right = TDO_LOCK_INIT;
 
 static pid_t stop_pid;
 static pthread_key_t stop_key; /* its destructor sees threads exit */

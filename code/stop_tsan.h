@@ -1,8 +1,9 @@
-/* Testudo: stopping threads under the thread sanitizer, part of
-   stop_linux.c. SPDX-License-Identifier: BSD-2-Clause
+/* Testudo: the library's signal handlers under the thread sanitizer, part of
+   stop_linux.c and fault_linux.c. SPDX-License-Identifier: BSD-2-Clause
 
    The sanitizer wraps signal handlers, to run them later at a moment of its
-   own; a thread that waits in a system call never comes to that moment. So
+   own, and with every signal blocked: a thread that waits in a system call
+   never comes to that moment, and one that waits in a handler never stops. So
    the handlers are installed past it. But a thread must not stop inside the
    sanitizer's run-time library, where it may hold a lock which the stopper
    needs: there it evades, and is asked again. This works where that library
@@ -11,6 +12,7 @@
 #define TDO_CODE_STOP_TSAN_H
 
 #include <signal.h>
+#include <string.h>
 #include "code/base.h"
 
 #if defined(__SANITIZE_THREAD__) && defined(__x86_64__) && !defined(__clang__)
@@ -33,7 +35,7 @@ typedef struct stop_tsan_action {
 
 void tdo_stop_tsan_restorer(void);
 __asm__(".text\n"
-        ".globl tdo_stop_tsan_restorer\n"
+        ".weak tdo_stop_tsan_restorer\n"
         ".hidden tdo_stop_tsan_restorer\n"
         "tdo_stop_tsan_restorer:\n"
         "  movq $15, %rax\n" /* rt_sigreturn */
@@ -63,13 +65,14 @@ static bool stop_set_action(int signal, const struct sigaction *action) {
   stop_tsan_action_t raw = {action->sa_sigaction,
                             (unsigned long)action->sa_flags |
                                 STOP_TSAN_RESTORER,
-                            tdo_stop_tsan_restorer, ~(uint64_t)0};
+                            tdo_stop_tsan_restorer, 0};
+  memcpy(&raw.mask, &action->sa_mask, sizeof raw.mask);
   (void)dl_iterate_phdr(stop_tsan_look, NULL);
   return syscall(SYS_rt_sigaction, signal, &raw, NULL, sizeof raw.mask) == 0;
 }
 
 /* True if UC was interrupted where it must not stop. */
-__attribute__((no_sanitize_thread)) static bool
+__attribute__((no_sanitize_thread, unused)) static bool
 stop_in_sanitizer(const ucontext_t *uc) {
   uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
   return pc >= stop_tsan_base && pc < stop_tsan_limit;

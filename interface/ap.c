@@ -18,7 +18,7 @@ mps_res_t mps_ap_create_k(mps_ap_t *ap_o, mps_pool_t pool,
                 MPS_RES_UNIMPL);
   if (!tdo_args_check(args))
     return MPS_RES_PARAM;
-  tdo_heap_enter(pool->heap);
+  ENTRY_ENTER(pool->heap, MPS_RES_FAIL);
   res = tdo_ap_create(&ap, pool, args);
   tdo_heap_leave(pool->heap);
   if (res == MPS_RES_OK)
@@ -51,7 +51,7 @@ void mps_ap_destroy(mps_ap_t ap) {
 
   ENTRY_AP(ap, );
   arena = tdo_ap_of(ap)->pool->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_ap_destroy(tdo_ap_of(ap));
   tdo_heap_leave(arena);
 }
@@ -75,9 +75,7 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
   arena = ap->pool->heap;
   if (size > SIZE_MAX / 2)
     return MPS_RES_RESOURCE;
-  if (entry_interrupted(arena))
-    return MPS_RES_FAIL;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, tdo_max(size, tdo_ap_used(ap)));
   res = tdo_ap_fill(&p, ap, size);
@@ -98,9 +96,7 @@ mps_bool_t mps_ap_trip(mps_ap_t ap_pub, mps_addr_t p, size_t size) {
                     (char *)p + size == (char *)ap_pub->alloc,
                 "tripped an allocation point that is not trapped, or with "
                 "another block than the one reserved", 0);
-  if (entry_interrupted(ap->pool->heap))
-    return 0;
-  tdo_heap_enter(ap->pool->heap);
+  ENTRY_ENTER(ap->pool->heap, 0);
   valid = tdo_ap_trip(ap, p, size);
   tdo_heap_leave(ap->pool->heap);
   return valid;
@@ -137,7 +133,7 @@ mps_res_t (mps_ap_frame_push)(mps_frame_t *frame_o, mps_ap_t ap_pub) {
   ENTRY_REQUIRE(frame_o != NULL, "no place for the frame", MPS_RES_PARAM);
   if (tdo_ap_reserved(ap))
     return MPS_RES_FAIL;
-  tdo_heap_enter(ap->pool->heap);
+  ENTRY_ENTER(ap->pool->heap, MPS_RES_FAIL);
   tdo_ap_resume(ap);
   if (ap->pool->klass->frame_push != NULL)
     res = ap->pool->klass->frame_push(frame_o, ap);
@@ -154,7 +150,7 @@ mps_res_t (mps_ap_frame_pop)(mps_ap_t ap_pub, mps_frame_t frame) {
   ENTRY_AP(ap_pub, MPS_RES_PARAM);
   if (tdo_ap_reserved(ap))
     return MPS_RES_FAIL;
-  tdo_heap_enter(ap->pool->heap);
+  ENTRY_ENTER(ap->pool->heap, MPS_RES_FAIL);
   tdo_ap_resume(ap);
   if (ap->pool->klass->frame_pop != NULL)
     res = ap->pool->klass->frame_pop(ap, frame);
@@ -199,7 +195,7 @@ mps_res_t mps_ap_alloc_pattern_begin(mps_ap_t ap,
   ENTRY_AP(ap, MPS_RES_PARAM);
   ENTRY_REQUIRE(pattern != NULL, "not an allocation pattern",
                 MPS_RES_PARAM);
-  tdo_heap_enter(tdo_ap_of(ap)->pool->heap);
+  ENTRY_ENTER(tdo_ap_of(ap)->pool->heap, MPS_RES_FAIL);
   pattern_change(tdo_ap_of(ap), true, pattern->collect_all);
   tdo_heap_leave(tdo_ap_of(ap)->pool->heap);
   return MPS_RES_OK;
@@ -213,7 +209,7 @@ mps_res_t mps_ap_alloc_pattern_end(mps_ap_t ap_pub,
   ENTRY_AP(ap_pub, MPS_RES_PARAM);
   ENTRY_REQUIRE(pattern != NULL, "not an allocation pattern",
                 MPS_RES_PARAM);
-  tdo_heap_enter(ap->pool->heap);
+  ENTRY_ENTER(ap->pool->heap, MPS_RES_FAIL);
   if (ap->ramps > 0) {
     pattern_change(ap, false, pattern->collect_all);
     res = MPS_RES_OK;
@@ -226,7 +222,7 @@ mps_res_t mps_ap_alloc_pattern_reset(mps_ap_t ap_pub) {
   tdo_ap_t *ap = tdo_ap_of(ap_pub);
 
   ENTRY_AP(ap_pub, MPS_RES_PARAM);
-  tdo_heap_enter(ap->pool->heap);
+  ENTRY_ENTER(ap->pool->heap, MPS_RES_FAIL);
   while (ap->ramps > 0)
     pattern_change(ap, false, false);
   tdo_heap_leave(ap->pool->heap);

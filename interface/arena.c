@@ -102,7 +102,7 @@ static void arena_spare_limit(tdo_heap_options_t *o, size_t limit) {
   }
 }
 
-static void arena_spare(tdo_heap_options_t *o, mps_arg_s args[]) {
+static mps_res_t arena_spare(tdo_heap_options_t *o, mps_arg_s args[]) {
   mps_arg_s arg;
 
   o->spare = SPARE_DEFAULT;
@@ -113,6 +113,10 @@ static void arena_spare(tdo_heap_options_t *o, mps_arg_s args[]) {
     o->spare = arg.val.d;
     o->spare_bytes = SIZE_MAX;
   }
+  ENTRY_REQUIRE(o->spare >= 0.0 && o->spare <= 1.0,
+                "the spare fraction must lie between 0.0 and 1.0",
+                MPS_RES_PARAM);
+  return MPS_RES_OK;
 }
 
 static void arena_callbacks(tdo_heap_options_t *o, mps_arg_s args[]) {
@@ -148,7 +152,7 @@ static mps_res_t arena_client(tdo_heap_options_t *o, mps_arg_s args[]) {
 }
 
 /* System memory: how much to begin with, and whom to tell. */
-static void arena_system(tdo_heap_options_t *o, mps_arg_s args[]) {
+static mps_res_t arena_system(tdo_heap_options_t *o, mps_arg_s args[]) {
   size_t page = tdo_vm_system()->page_size;
   mps_arg_s arg;
 
@@ -158,12 +162,17 @@ static void arena_system(tdo_heap_options_t *o, mps_arg_s args[]) {
     o->size = arg.val.size;
   if (tdo_arg_pick(&arg, args, MPS_KEY_ARENA_GRAIN_SIZE))
     o->grain = tdo_max(arg.val.size, page);
+  ENTRY_REQUIRE(tdo_is_pow2(o->grain),
+                "the arena's grain size must be a power of two",
+                MPS_RES_PARAM);
   arena_callbacks(o, args);
+  return MPS_RES_OK;
 }
 
 static mps_res_t arena_options(tdo_heap_options_t *o, mps_arena_class_t cls,
                                mps_arg_s args[]) {
   mps_arg_s arg;
+  mps_res_t res;
 
   memset(o, 0, sizeof *o);
   o->commit_limit = SIZE_MAX;
@@ -175,15 +184,11 @@ static mps_res_t arena_options(tdo_heap_options_t *o, mps_arena_class_t cls,
   ENTRY_REQUIRE(o->pause_time >= 0.0, "the pause time must not be negative",
                 MPS_RES_PARAM);
   (void)tdo_arg_pick(&arg, args, MPS_KEY_ARENA_ZONED);
-  arena_spare(o, args);
-  ENTRY_REQUIRE(o->spare >= 0.0 && o->spare <= 1.0,
-                "the spare fraction must lie between 0.0 and 1.0",
-                MPS_RES_PARAM);
-  if (!cls->client)
-    arena_system(o, args);
-  ENTRY_REQUIRE(cls->client || tdo_is_pow2(o->grain),
-                "the arena's grain size must be a power of two",
-                MPS_RES_PARAM);
+  res = arena_spare(o, args);
+  if (res == MPS_RES_OK && !cls->client)
+    res = arena_system(o, args);
+  if (res != MPS_RES_OK)
+    return res;
   arena_settings(o, args);
   return cls->client ? arena_client(o, args) : MPS_RES_OK;
 }
@@ -241,6 +246,8 @@ mps_res_t mps_arena_create(mps_arena_t *arena_o, mps_arena_class_t cls,
 
 void mps_arena_destroy(mps_arena_t arena) {
   ENTRY_ARENA(arena, );
+  ENTRY_REQUIRE(!tdo_lock_mine(&arena->lock),
+                "an arena was destroyed by what runs inside it", );
   tdo_statistics_leave(arena);
   tdo_heap_destroy(arena);
   TDO_EVENT(ARENA, ARENA_DESTROY, (tdo_word_t)arena);
@@ -256,7 +263,7 @@ mps_res_t mps_arena_extend(mps_arena_t arena, mps_addr_t base, size_t size) {
                 MPS_RES_UNIMPL);
   ENTRY_REQUIRE(base != NULL, "the arena's new memory is null",
                 MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_heap_extend(arena, base, size);
   tdo_heap_leave(arena);
   return res;
@@ -271,7 +278,7 @@ mps_res_t mps_arena_vm_growth(mps_arena_t arena, size_t desired,
   ENTRY_REQUIRE(desired >= minimum,
                 "the preferred growth is less than the smallest acceptable",
                 MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   arena->space.growth = desired;
   arena->space.growth_min = minimum;
   tdo_heap_leave(arena);
@@ -280,23 +287,25 @@ mps_res_t mps_arena_vm_growth(mps_arena_t arena, size_t desired,
 
 /* ---- properties ---- */
 
+/* What is seen keeps the invariants that giving back late may break for a
+   while. */
 #define PROPERTY(type, name, expression)                                      \
   type name(mps_arena_t arena) {                                              \
     type value;                                                               \
+    bool entered;                                                             \
     ENTRY_ARENA(arena, (type)0);                                              \
-    tdo_heap_enter(arena);                                                    \
+    entered = ENTRY_LOOK(arena);                                              \
+    if (entered)                                                              \
+      tdo_space_settle(&arena->space);                                        \
     value = (expression);                                                     \
-    tdo_heap_leave(arena);                                                    \
+    if (entered)                                                              \
+      tdo_heap_leave(arena);                                                  \
     return value;                                                             \
   }
 
 PROPERTY(size_t, mps_arena_reserved, arena->space.reserved)
-/* What is seen keeps the invariants that giving back late may break for a
-   while. */
-PROPERTY(size_t, mps_arena_committed,
-         (tdo_space_settle(&arena->space), arena->space.committed))
-PROPERTY(size_t, mps_arena_spare_committed,
-         (tdo_space_settle(&arena->space), tdo_space_spare(&arena->space)))
+PROPERTY(size_t, mps_arena_committed, arena->space.committed)
+PROPERTY(size_t, mps_arena_spare_committed, tdo_space_spare(&arena->space))
 PROPERTY(size_t, mps_arena_commit_limit, arena->space.commit_limit)
 PROPERTY(double, mps_arena_spare, arena->space.spare_fraction)
 PROPERTY(size_t, mps_arena_spare_commit_limit,
@@ -307,7 +316,7 @@ mps_res_t mps_arena_commit_limit_set(mps_arena_t arena, size_t limit) {
   mps_res_t res;
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_space_commit_limit_set(&arena->space, limit);
   tdo_heap_leave(arena);
   return res;
@@ -317,7 +326,7 @@ void mps_arena_spare_set(mps_arena_t arena, double spare) {
   ENTRY_ARENA(arena, );
   ENTRY_REQUIRE(spare >= 0.0 && spare <= 1.0,
                 "the spare fraction must lie between 0.0 and 1.0", );
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_space_spare_set(&arena->space, spare);
   tdo_heap_leave(arena);
 }
@@ -335,7 +344,7 @@ void mps_arena_spare_commit_limit_set(mps_arena_t arena, size_t limit) {
 void mps_arena_pause_time_set(mps_arena_t arena, double seconds) {
   ENTRY_ARENA(arena, );
   ENTRY_REQUIRE(seconds >= 0.0, "the pause time must not be negative", );
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   arena->pause_time = seconds;
   tdo_heap_leave(arena);
 }
@@ -347,26 +356,38 @@ mps_word_t mps_collections(mps_arena_t arena) {
 
 /* ---- states ---- */
 
+/* In a signal handler that interrupted the library nothing moves before it
+   returns; to park is to clamp. */
+
 void mps_arena_clamp(mps_arena_t arena) {
+  bool entered;
+
   ENTRY_ARENA(arena, );
-  tdo_heap_enter(arena);
+  entered = ENTRY_LOOK(arena);
   arena->clamp = TDO_CLAMPED;
-  tdo_heap_leave(arena);
+  if (entered)
+    tdo_heap_leave(arena);
 }
 
 void mps_arena_park(mps_arena_t arena) {
   ENTRY_ARENA(arena, );
-  tdo_heap_enter(arena);
+  if (TDO_UNLIKELY(!tdo_heap_try_enter(arena))) {
+    arena->clamp = TDO_CLAMPED;
+    return;
+  }
   tdo_trace_finish(arena);
   arena->clamp = TDO_PARKED;
   tdo_heap_leave(arena);
 }
 
 void mps_arena_release(mps_arena_t arena) {
+  bool entered;
+
   ENTRY_ARENA(arena, );
-  tdo_heap_enter(arena);
+  entered = ENTRY_LOOK(arena);
   arena->clamp = TDO_UNCLAMPED;
-  tdo_heap_leave(arena);
+  if (entered)
+    tdo_heap_leave(arena);
 }
 
 void mps_arena_postmortem(mps_arena_t arena) {
@@ -379,7 +400,7 @@ mps_res_t mps_arena_collect(mps_arena_t arena) {
   bool condemned;
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   ENTRY_CONTEXT(arena, &ctx);
   arena->explicit_collect = true;
   condemned = tdo_policy_collect(arena, "The client asked for a full "
@@ -395,7 +416,7 @@ mps_res_t mps_arena_start_collect(mps_arena_t arena) {
   bool condemned;
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   ENTRY_CONTEXT(arena, &ctx);
   arena->clamp = TDO_UNCLAMPED;
   condemned = tdo_policy_start_full(arena, "The client asked for a full "
@@ -412,7 +433,7 @@ mps_bool_t mps_arena_step(mps_arena_t arena, double interval,
   ENTRY_ARENA(arena, 0);
   ENTRY_REQUIRE(interval >= 0.0 && multiplier >= 0.0,
                 "a step's interval and multiplier must not be negative", 0);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, 0);
   ENTRY_CONTEXT(arena, &ctx);
   worked = tdo_policy_step(arena, interval, multiplier);
   if (arena->clamp == TDO_PARKED)
@@ -464,7 +485,7 @@ mps_res_t mps_addr_object(mps_addr_t *obj_o, mps_arena_t arena,
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_REQUIRE(obj_o != NULL, "no place for the object", MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   seg = tdo_seg_of(&arena->space, p);
   if (seg != NULL && seg->pool != NULL) {
     pool = seg->pool;

@@ -23,7 +23,7 @@ mps_res_t mps_chain_create(mps_chain_t *chain_o, mps_arena_t arena,
                   "a generation's mortality must lie between 0.0 and 1.0",
                   MPS_RES_PARAM);
   }
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_chain_create(chain_o, arena, count, params);
   tdo_heap_leave(arena);
   return res;
@@ -35,7 +35,7 @@ void mps_chain_destroy(mps_chain_t chain) {
   ENTRY_REQUIRE(chain != NULL && chain->sig == TDO_CHAIN_SIG,
                 "not a chain, or one destroyed", );
   arena = chain->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   TDO_ASSERT(!tdo_trace_busy(&arena->trace) || chain->pools > 0 ||
                  !chain->gens[0].condemned,
              "a chain was destroyed while it is being collected");
@@ -51,7 +51,7 @@ static mps_res_t format_create(mps_fmt_t *fmt_o, mps_arena_t arena,
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_REQUIRE(fmt_o != NULL, "no place for the new format",
                 MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_format_create(fmt_o, arena, methods);
   tdo_heap_leave(arena);
   return res;
@@ -106,7 +106,7 @@ void mps_fmt_destroy(mps_fmt_t fmt) {
   ENTRY_REQUIRE(fmt != NULL && fmt->sig == TDO_FORMAT_SIG,
                 "not a format, or one destroyed", );
   arena = fmt->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_format_destroy(fmt);
   tdo_heap_leave(arena);
 }

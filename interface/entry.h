@@ -25,12 +25,27 @@
   ENTRY_REQUIRE((ap) != NULL && tdo_ap_of(ap)->sig == TDO_AP_SIG,             \
                 "not an allocation point, or one destroyed", result)
 
-/* True if the calling thread is inside ARENA already: it runs a signal handler
-   that interrupted the library (interface, section 11.16). What such a thread
-   asks for cannot be had now, but it must be told so. */
-static inline bool entry_interrupted(mps_arena_t arena) {
-  return tdo_lock_entangled(&arena->lock);
-}
+/* Take the lock. A signal handler that interrupted the library, and what the
+   library itself called, get RESULT instead (see tdo_heap_try_enter). */
+#define ENTRY_ENTER(arena, result)                                            \
+  do {                                                                        \
+    if (TDO_UNLIKELY(!tdo_heap_try_enter(arena)))                             \
+      return result;                                                          \
+  } while (0)
+
+/* The same for functions that make no sense in such a handler. */
+#define ENTRY_ENTER_OUTSIDE(arena, result)                                    \
+  do {                                                                        \
+    ENTRY_REQUIRE(!tdo_lock_mine(&(arena)->lock),                             \
+                  "this thread is already inside the library (was this "      \
+                  "function called from a callback or a signal handler?)",    \
+                  result);                                                    \
+    tdo_heap_enter(arena);                                                    \
+  } while (0)
+
+/* The lock if it can be had, for those who only look; undone by `if (entered)
+   tdo_heap_leave`. */
+#define ENTRY_LOOK(arena) tdo_heap_try_enter(arena)
 
 /* From here on the caller's registers and frames are known, so that the
    collector can scan them. CTX is a local of the entry point itself. */

@@ -16,7 +16,7 @@ static bool type_known(mps_message_type_t type) {
 void mps_message_type_enable(mps_arena_t arena, mps_message_type_t type) {
   ENTRY_ARENA(arena, );
   ENTRY_TYPE(type, );
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_message_enable(arena, type, true);
   tdo_heap_leave(arena);
 }
@@ -24,7 +24,7 @@ void mps_message_type_enable(mps_arena_t arena, mps_message_type_t type) {
 void mps_message_type_disable(mps_arena_t arena, mps_message_type_t type) {
   ENTRY_ARENA(arena, );
   ENTRY_TYPE(type, );
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_message_enable(arena, type, false);
   tdo_heap_leave(arena);
 }
@@ -33,7 +33,7 @@ mps_bool_t mps_message_poll(mps_arena_t arena) {
   bool found;
 
   ENTRY_ARENA(arena, 0);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, 0);
   found = tdo_message_first(arena) != NULL;
   tdo_heap_leave(arena);
   return found;
@@ -46,7 +46,7 @@ mps_bool_t mps_message_queue_type(mps_message_type_t *type_o,
 
   ENTRY_ARENA(arena, 0);
   ENTRY_REQUIRE(type_o != NULL, "no place for the type", 0);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, 0);
   m = tdo_message_first(arena);
   if (m != NULL)
     type = m->type;
@@ -64,7 +64,7 @@ mps_bool_t mps_message_get(mps_message_t *message_o, mps_arena_t arena,
   ENTRY_ARENA(arena, 0);
   ENTRY_TYPE(type, 0);
   ENTRY_REQUIRE(message_o != NULL, "no place for the message", 0);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, 0);
   m = tdo_message_get(arena, type);
   tdo_heap_leave(arena);
   if (m == NULL)
@@ -76,7 +76,7 @@ mps_bool_t mps_message_get(mps_message_t *message_o, mps_arena_t arena,
 void mps_message_discard(mps_arena_t arena, mps_message_t message) {
   ENTRY_ARENA(arena, );
   ENTRY_MESSAGE(message, );
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, );
   tdo_message_discard(arena, message);
   tdo_heap_leave(arena);
 }
@@ -123,7 +123,7 @@ void mps_message_finalization_ref(mps_addr_t *ref_o, mps_arena_t arena,
   ENTRY_REQUIRE(ref_o != NULL, "no place for the reference", );
   ENTRY_REQUIRE(message->type == TDO_MESSAGE_FINALIZATION,
                 "not a finalization message", );
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_heap_poke(arena, ref_o, message->ref);
   tdo_heap_leave(arena);
 }
@@ -133,7 +133,7 @@ mps_res_t mps_finalize(mps_arena_t arena, mps_addr_t *ref_p) {
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_REQUIRE(ref_p != NULL, "no reference to finalize", MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_finalize(arena, tdo_heap_peek(arena, ref_p));
   tdo_heap_leave(arena);
   return res;
@@ -144,7 +144,7 @@ mps_res_t mps_definalize(mps_arena_t arena, mps_addr_t *ref_p) {
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_REQUIRE(ref_p != NULL, "no reference to definalize", MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_definalize(arena, tdo_heap_peek(arena, ref_p));
   tdo_heap_leave(arena);
   return res;

@@ -16,7 +16,7 @@ mps_res_t mps_pool_create_k(mps_pool_t *pool_o, mps_arena_t arena,
                 "not a pool class", MPS_RES_PARAM);
   if (!tdo_args_check(args))
     return MPS_RES_PARAM;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_pool_create(pool_o, arena, klass, args);
   tdo_heap_leave(arena);
   return res;
@@ -50,26 +50,29 @@ void mps_pool_destroy(mps_pool_t pool) {
 
   ENTRY_POOL(pool, );
   arena = pool->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_pool_destroy(pool);
   tdo_heap_leave(arena);
 }
 
 size_t mps_pool_total_size(mps_pool_t pool) {
   size_t size;
+  bool entered;
 
   ENTRY_POOL(pool, 0);
-  tdo_heap_enter(pool->heap);
+  entered = ENTRY_LOOK(pool->heap);
   size = pool->total;
-  tdo_heap_leave(pool->heap);
+  if (entered)
+    tdo_heap_leave(pool->heap);
   return size;
 }
 
 size_t mps_pool_free_size(mps_pool_t pool) {
   size_t size;
+  bool entered;
 
   ENTRY_POOL(pool, 0);
-  tdo_heap_enter(pool->heap);
+  entered = ENTRY_LOOK(pool->heap);
   size = pool->free;
   TDO_RING_FOR(node, &pool->aps) {
     /* What a trapped point still has is nobody's to use, nor in use. */
@@ -77,7 +80,8 @@ size_t mps_pool_free_size(mps_pool_t pool) {
     if (ap->trapped && ap->seg != NULL)
       size += (size_t)(ap->limit - ap->frozen);
   }
-  tdo_heap_leave(pool->heap);
+  if (entered)
+    tdo_heap_leave(pool->heap);
   return size;
 }
 
@@ -97,9 +101,7 @@ mps_res_t mps_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
   arena = pool->heap;
   if (size > SIZE_MAX / 2)
     return MPS_RES_RESOURCE;
-  if (entry_interrupted(arena))
-    return MPS_RES_FAIL;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, size);
   res = pool->klass->alloc(&p, pool, size);
@@ -120,14 +122,17 @@ void mps_free(mps_pool_t pool, mps_addr_t p, size_t size) {
   ENTRY_REQUIRE(p != NULL, "freed a null block", );
   ENTRY_REQUIRE(size > 0, "freed a block of no size", );
   TDO_EVENT_CRITICAL(OBJECT, FREE, (tdo_word_t)pool, (tdo_word_t)p, size);
-  tdo_heap_enter(pool->heap);
+  if (TDO_UNLIKELY(!tdo_heap_try_enter(pool->heap))) {
+    tdo_heap_free_late(pool->heap, pool, p, size);
+    return;
+  }
   pool->klass->free(pool, p, size);
   tdo_heap_leave(pool->heap);
 }
 
 void mps_pool_check_fenceposts(mps_pool_t pool) {
   ENTRY_POOL(pool, );
-  tdo_heap_enter(pool->heap);
+  ENTRY_ENTER_OUTSIDE(pool->heap, );
   if (pool->klass->check_fenceposts != NULL)
     pool->klass->check_fenceposts(pool);
   tdo_heap_leave(pool->heap);
@@ -135,7 +140,7 @@ void mps_pool_check_fenceposts(mps_pool_t pool) {
 
 void mps_pool_check_free_space(mps_pool_t pool) {
   ENTRY_POOL(pool, );
-  tdo_heap_enter(pool->heap);
+  ENTRY_ENTER_OUTSIDE(pool->heap, );
   if (pool->klass->check_free_space != NULL)
     pool->klass->check_free_space(pool);
   tdo_heap_leave(pool->heap);

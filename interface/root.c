@@ -34,7 +34,7 @@ static mps_res_t root_create(mps_root_t *root_o, mps_arena_t arena,
                 "a root mode has undefined bits", MPS_RES_PARAM);
   like->rank = rank;
   like->mode = mode;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_root_create(root_o, arena, like);
   tdo_heap_leave(arena);
   return res;
@@ -227,7 +227,10 @@ void mps_root_destroy(mps_root_t root) {
   ENTRY_REQUIRE(root != NULL && root->sig == TDO_ROOT_SIG,
                 "not a root, or one destroyed", );
   arena = root->heap;
-  tdo_heap_enter(arena);
+  if (TDO_UNLIKELY(!tdo_heap_try_enter(arena))) {
+    tdo_heap_destroy_late(arena, root);
+    return;
+  }
   tdo_root_destroy(root);
   tdo_heap_leave(arena);
 }
@@ -237,7 +240,7 @@ mps_res_t mps_thread_reg(mps_thr_t *thr_o, mps_arena_t arena) {
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_REQUIRE(thr_o != NULL, "no place for the thread", MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_thread_register(thr_o, arena);
   tdo_heap_leave(arena);
   return res;
@@ -249,7 +252,7 @@ void mps_thread_dereg(mps_thr_t thr) {
   ENTRY_REQUIRE(thr != NULL && thr->sig == TDO_THREAD_SIG,
                 "not a thread, or one deregistered", );
   arena = thr->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_thread_deregister(thr);
   tdo_heap_leave(arena);
 }

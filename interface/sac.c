@@ -14,7 +14,7 @@ mps_res_t mps_sac_create(mps_sac_t *sac_o, mps_pool_t pool, size_t n,
 
   ENTRY_POOL(pool, MPS_RES_PARAM);
   ENTRY_REQUIRE(sac_o != NULL, "no place for the new cache", MPS_RES_PARAM);
-  tdo_heap_enter(pool->heap);
+  ENTRY_ENTER(pool->heap, MPS_RES_FAIL);
   res = tdo_sac_create(&sac, pool, n, classes);
   tdo_heap_leave(pool->heap);
   if (res == MPS_RES_OK)
@@ -27,7 +27,7 @@ void mps_sac_destroy(mps_sac_t sac) {
 
   ENTRY_SAC(sac, );
   arena = tdo_sac_of(sac)->pool->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_sac_destroy(tdo_sac_of(sac));
   tdo_heap_leave(arena);
 }
@@ -37,7 +37,7 @@ void mps_sac_flush(mps_sac_t sac) {
 
   ENTRY_SAC(sac, );
   arena = tdo_sac_of(sac)->pool->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_sac_flush(tdo_sac_of(sac));
   tdo_heap_leave(arena);
 }
@@ -57,9 +57,7 @@ mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
   if (size > SIZE_MAX / 2)
     return MPS_RES_RESOURCE;
   arena = tdo_sac_of(sac)->pool->heap;
-  if (entry_interrupted(arena))
-    return MPS_RES_FAIL;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, size);
   res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
@@ -78,7 +76,11 @@ void mps_sac_empty(mps_sac_t sac, mps_addr_t p, size_t size) {
   ENTRY_REQUIRE(p != NULL, "freed a null block", );
   ENTRY_REQUIRE(size > 0, "freed a block of no size", );
   arena = tdo_sac_of(sac)->pool->heap;
-  tdo_heap_enter(arena);
+  if (TDO_UNLIKELY(!tdo_heap_try_enter(arena))) {
+    tdo_heap_free_late(arena, tdo_sac_of(sac)->pool, p,
+                       tdo_sac_size(tdo_sac_of(sac), size));
+    return;
+  }
   tdo_sac_empty(tdo_sac_of(sac), p, size);
   tdo_heap_leave(arena);
 }

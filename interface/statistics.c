@@ -63,10 +63,11 @@ _Static_assert(TDO_HISTOGRAM == TDO_SHIELD_HISTOGRAM,
 
 void tdo_statistics(mps_arena_t arena, tdo_statistics_s *s) {
   tdo_vm_counters_t *c = &tdo_vm_system()->counters;
+  bool entered;
 
   ENTRY_ARENA(arena, );
   ENTRY_REQUIRE(s != NULL, "no place for the statistics", );
-  tdo_heap_enter(arena);
+  entered = ENTRY_LOOK(arena);
   memset(s, 0, sizeof *s);
   if (arena->shielded) {
     s->mode = (tdo_mode_t)arena->shield.settings.mode;
@@ -82,7 +83,8 @@ void tdo_statistics(mps_arena_t arena, tdo_statistics_s *s) {
   s->unmap_calls = atomic_load(&c->unmap);
   s->protect_calls_process = atomic_load(&c->protect);
   s->advise_calls = atomic_load(&c->advise);
-  tdo_heap_leave(arena);
+  if (entered)
+    tdo_heap_leave(arena);
 }
 
 /* The buckets that are not empty, as "2^10 5, 2^11 3". */
@@ -161,16 +163,18 @@ static void statistics_print(mps_arena_t arena, FILE *f) {
 
 void tdo_arena_describe(mps_arena_t arena, FILE *stream) {
   size_t reserved, committed, spare, pools = 0;
+  bool entered;
 
   ENTRY_ARENA(arena, );
   ENTRY_REQUIRE(stream != NULL, "no stream to describe the arena on", );
-  tdo_heap_enter(arena);
+  entered = ENTRY_LOOK(arena);
   reserved = arena->space.reserved;
   committed = arena->space.committed;
   spare = tdo_space_spare(&arena->space);
   TDO_RING_FOR(node, &arena->pools)
     ++pools;
-  tdo_heap_leave(arena);
+  if (entered)
+    tdo_heap_leave(arena);
   fprintf(stream,
           "arena %p: reserved %zu, committed %zu, spare %zu, pools %zu\n",
           (void *)arena, reserved, committed, spare, pools);
@@ -208,7 +212,7 @@ void tdo_statistics_leave(mps_arena_t arena) {
 
 void tdo_arena_check(mps_arena_t arena) {
   ENTRY_ARENA(arena, );
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_heap_sanity(arena, "when the client asked");
   tdo_heap_leave(arena);
 }

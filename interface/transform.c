@@ -14,7 +14,7 @@ mps_res_t mps_transform_create(mps_transform_t *transform_o,
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_REQUIRE(transform_o != NULL, "no place for the new transform",
                 MPS_RES_PARAM);
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_transform_create(transform_o, arena);
   tdo_heap_leave(arena);
   return res;
@@ -29,7 +29,7 @@ mps_res_t mps_transform_add_oldnew(mps_transform_t transform, mps_addr_t *old,
   ENTRY_REQUIRE(count == 0 || (old != NULL && new != NULL),
                 "a transform needs its old and new objects", MPS_RES_PARAM);
   arena = transform->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_transform_add(transform, old, new, count);
   tdo_heap_leave(arena);
   return res;
@@ -45,7 +45,7 @@ mps_res_t mps_transform_apply(mps_bool_t *applied_o,
   ENTRY_TRANSFORM(transform, MPS_RES_PARAM);
   ENTRY_REQUIRE(applied_o != NULL, "no place for the answer", MPS_RES_PARAM);
   arena = transform->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   ENTRY_CONTEXT(arena, &ctx);
   res = tdo_transform_apply(&applied, transform);
   if (res == MPS_RES_OK)
@@ -61,7 +61,7 @@ void mps_transform_destroy(mps_transform_t transform) {
 
   ENTRY_TRANSFORM(transform, );
   arena = transform->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   tdo_transform_destroy(transform);
   tdo_heap_leave(arena);
 }

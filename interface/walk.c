@@ -21,7 +21,7 @@ mps_res_t mps_pool_walk(mps_pool_t pool, mps_area_scan_t area, void *closure) {
   ENTRY_POOL(pool, MPS_RES_PARAM);
   ENTRY_REQUIRE(area != NULL, "a walk needs a scanner", MPS_RES_PARAM);
   arena = pool->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER(arena, MPS_RES_FAIL);
   ENTRY_PARKED(arena, MPS_RES_LIMIT);
   ENTRY_CONTEXT(arena, &ctx);
   res = tdo_walk_pool(pool, area, closure);
@@ -49,7 +49,7 @@ void mps_arena_formatted_objects_walk(mps_arena_t arena,
 
   ENTRY_ARENA(arena, );
   ENTRY_REQUIRE(step != NULL, "a walk needs a stepper", );
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   TDO_RING_FOR(node, &arena->pools)
   tdo_walk_objects(TDO_RING_ENTRY(tdo_pool_t, heap_ring, node),
                    walk_formatted_step, &w);
@@ -78,7 +78,7 @@ void mps_amc_apply(mps_pool_t pool, mps_amc_apply_stepper_t step, void *p,
   ENTRY_REQUIRE(step != NULL, "a walk needs a stepper", );
   ENTRY_REQUIRE(pool->klass->moving, "not a pool of class AMC or AMCZ", );
   arena = pool->heap;
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   TDO_ASSERT(!tdo_trace_busy(&arena->trace),
              "park the arena before walking it");
   tdo_walk_objects(pool, walk_apply_step, &w);
@@ -91,7 +91,7 @@ void mps_arena_roots_walk(mps_arena_t arena, mps_roots_stepper_t step, void *p,
 
   ENTRY_ARENA(arena, );
   ENTRY_REQUIRE(step != NULL, "a walk needs a stepper", );
-  tdo_heap_enter(arena);
+  ENTRY_ENTER_OUTSIDE(arena, );
   ENTRY_PARKED(arena, );
   ENTRY_CONTEXT(arena, &ctx);
   tdo_walk_roots(arena, step, p, s);

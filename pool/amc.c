@@ -72,7 +72,7 @@ static mps_res_t amc_take_chain(amc_pool_t *amc, mps_arg_s args[]) {
   return tdo_heap_default_chain(&amc->chain, amc->pool.heap);
 }
 
-static void amc_take_sizes(amc_pool_t *amc, mps_arg_s args[]) {
+static mps_res_t amc_take_sizes(amc_pool_t *amc, mps_arg_s args[]) {
   mps_arg_s arg;
 
   amc->extend_by = AMC_EXTEND_DEFAULT;
@@ -80,14 +80,16 @@ static void amc_take_sizes(amc_pool_t *amc, mps_arg_s args[]) {
   amc->interior = true;
   if (tdo_arg_pick(&arg, args, MPS_KEY_EXTEND_BY)) {
     TDO_ASSERT(arg.val.size > 0, "EXTEND_BY must be positive");
-    if (arg.val.size > 0)
-      amc->extend_by = arg.val.size;
+    if (arg.val.size == 0)
+      return MPS_RES_PARAM;
+    amc->extend_by = arg.val.size;
   }
   if (tdo_arg_pick(&arg, args, MPS_KEY_LARGE_SIZE))
     amc->large = arg.val.size;
   if (tdo_arg_pick(&arg, args, MPS_KEY_INTERIOR))
     amc->interior = arg.val.b;
   amc->large = tdo_max(amc->large, amc->extend_by);
+  return MPS_RES_OK;
 }
 
 static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
@@ -95,9 +97,10 @@ static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
   void *p;
   mps_res_t res = tdo_pool_take_format(pool, args);
 
+  if (res == MPS_RES_OK)
+    res = amc_take_sizes(amc, args);
   if (res != MPS_RES_OK)
     return res;
-  amc_take_sizes(amc, args);
   amc->leaf = !pool->klass->scanned;
   tdo_ring_init(&amc->open);
   res = amc_take_chain(amc, args);
@@ -179,6 +182,8 @@ static mps_res_t amc_ap_init(tdo_ap_t *ap, mps_arg_s args[]) {
   if (tdo_arg_pick(&arg, args, MPS_KEY_GEN)) {
     TDO_ASSERT(arg.val.u <= amc->chain->count,
                "GEN exceeds the number of generations");
+    if (arg.val.u > amc->chain->count)
+      return MPS_RES_PARAM;
     ap->gen = arg.val.u;
   }
   ap->next_size = amc->extend_by;

@@ -21,6 +21,23 @@ static inline bool suite_emulated(void) {
   return getenv("TEST_EMULATED") != NULL;
 }
 
+/* The first thing that a signal handler does which threads may be stopped in:
+   the thread sanitizer blocks every signal there. */
+#if defined(__SANITIZE_THREAD__)
+#include <signal.h>
+static inline void suite_handler(void) {
+  sigset_t ours;
+  (void)sigemptyset(&ours);
+  (void)sigaddset(&ours, SIGSEGV);
+  (void)sigaddset(&ours, SIGXCPU);
+  (void)sigaddset(&ours, SIGXFSZ);
+  (void)pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+#else
+static inline void suite_handler(void) {
+}
+#endif
+
 /* A cold end for the stack that has the calling function's variables. On
    AArch64 they lie above the frame's address, and below the caller's. */
 #if defined(__aarch64__)

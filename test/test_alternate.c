@@ -52,6 +52,7 @@ static void churn(mps_ap_t on) {
 static void handler(int signal) {
   held_t here; /* on the alternate stack */
   (void)signal;
+  suite_handler();
   REQUIRE((uintptr_t)&here - (uintptr_t)alternate < STACK);
   for (size_t i = 0; i < HELD; ++i)
     here.obj[i] = obj_on(handler_ap, OBJ_NODE, 2),

@@ -274,6 +274,7 @@ static void handler(int signal) {
   mps_addr_t obj, block;
   int saved = errno;
   (void)signal;
+  suite_handler();
   ++handled;
   if (obj_try(&obj, handler_ap, OBJ_NODE, 2) == MPS_RES_OK)
     *obj_ref(obj, 0) = (mps_addr_t)1;

@@ -90,18 +90,98 @@ static mps_res_t heap_install(tdo_fault_handler_t fault) {
   return res;
 }
 
-/* Take the lock. */
-static void heap_claim(tdo_heap_t *heap) {
+/* Where this thread came in, while it is in any arena: a signal handler may
+   enter another one. */
+static _Thread_local const void *volatile heap_frame
+    __attribute__((tls_model("initial-exec")));
+
+/* Take the lock, in the function whose frame is at FRAME. */
+static void heap_claim(tdo_heap_t *heap, const void *frame) {
+  bool outermost = heap_frame == NULL;
+
+  if (outermost)
+    heap_frame = frame;
   tdo_lock_claim(&heap->lock);
+  heap->outermost = outermost;
   if (TDO_UNLIKELY(heap->forked)) {
     heap->forked = false;
     tdo_shield_after_fork(&heap->shield);
   }
 }
 
-void tdo_heap_enter(tdo_heap_t *heap) {
-  heap_claim(heap);
+static void heap_release(tdo_heap_t *heap) {
+  if (heap->outermost)
+    heap_frame = NULL;
+  tdo_lock_release(&heap->lock);
+}
+
+/* ---- what signal handlers left to be done ---- */
+
+typedef struct tdo_late_block {
+  struct tdo_late_block *next;
+  mps_pool_t pool;
+  size_t size;
+} tdo_late_block_t;
+
+void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
+                        size_t size) {
+  tdo_late_block_t *block = p;
+
+  if (size < sizeof *block)
+    return;
+  block->pool = pool;
+  block->size = size;
+  block->next = atomic_load(&heap->late_blocks);
+  while (!atomic_compare_exchange_weak(&heap->late_blocks, &block->next,
+                                       block))
+    ;
+}
+
+void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root) {
+  if (atomic_exchange(&root->gone, true))
+    return;
+  root->late_next = atomic_load(&heap->late_roots);
+  while (!atomic_compare_exchange_weak(&heap->late_roots, &root->late_next,
+                                       root))
+    ;
+}
+
+static void heap_settle_late(tdo_heap_t *heap) {
+  tdo_late_block_t *block = atomic_exchange(&heap->late_blocks, NULL);
+  tdo_root_t *root = atomic_exchange(&heap->late_roots, NULL);
+
+  while (block != NULL) {
+    tdo_late_block_t late = *block;
+    late.pool->klass->free(late.pool, block, late.size);
+    block = late.next;
+  }
+  while (root != NULL) {
+    tdo_root_t *next = root->late_next;
+    tdo_root_destroy(root);
+    root = next;
+  }
+}
+
+/* ---- entering and leaving ---- */
+
+__attribute__((noinline)) void tdo_heap_enter(tdo_heap_t *heap) {
+  heap_claim(heap, __builtin_frame_address(0));
   TDO_CHECK(heap->sig == TDO_HEAP_SIG);
+  if (TDO_UNLIKELY(
+          atomic_load_explicit(&heap->late_blocks, memory_order_relaxed) ||
+          atomic_load_explicit(&heap->late_roots, memory_order_relaxed)))
+    heap_settle_late(heap);
+}
+
+bool tdo_heap_try_enter(tdo_heap_t *heap) {
+  if (TDO_UNLIKELY(tdo_lock_mine(&heap->lock))) {
+    TDO_ASSERT(heap_frame == NULL || tdo_context_interrupted(heap_frame),
+               "this thread is already inside the library (was a locked "
+               "function called from a callback?)");
+    return false;
+  }
+  tdo_heap_enter(heap);
+  return true;
 }
 
 void tdo_heap_note_work(tdo_heap_t *heap) {
@@ -125,7 +205,7 @@ static void heap_count_pause(tdo_heap_t *heap) {
 void tdo_heap_leave(tdo_heap_t *heap) {
   if (heap->postmortem) {
     if (tdo_lock_mine(&heap->lock))
-      tdo_lock_release(&heap->lock);
+      heap_release(heap);
     return;
   }
   heap->context = NULL;
@@ -144,7 +224,7 @@ void tdo_heap_leave(tdo_heap_t *heap) {
   if (heap->session_ns != 0)
     heap_count_pause(heap);
   tdo_threads_go(heap);
-  tdo_lock_release(&heap->lock);
+  heap_release(heap);
 }
 
 static void heap_count(size_t log2[40], uint64_t value) {
@@ -213,7 +293,7 @@ static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
     return tdo_shield_force_open(&heap->shield, page);
   }
   start = tdo_clock_ns();
-  heap_claim(heap);
+  heap_claim(heap, __builtin_frame_address(0));
   ours = heap->sig == TDO_HEAP_SIG && tdo_shield_adopted(&heap->shield, page);
   if (ours)
     heap_hit(heap, addr, kind, start);
@@ -618,7 +698,7 @@ void tdo_heap_postmortem(tdo_heap_t *heap) {
           tdo_shield_bars(&heap->shield, p) != 0)
         (void)tdo_shield_force_open(&heap->shield, p);
   if (tdo_lock_mine(&heap->lock))
-    tdo_lock_release(&heap->lock);
+    heap_release(heap);
 }
 
 bool tdo_heap_check(const tdo_heap_t *heap) {

@@ -77,7 +77,10 @@ struct mps_arena_s {
   bool is_stopped;
   bool forked;           /* a child that has not entered since the fork */
   bool forking;          /* this thread took the lock to fork */
+  struct tdo_late_block *_Atomic late_blocks; /* see tdo_heap_free_late */
+  tdo_root_t *_Atomic late_roots;
   bool postmortem;       /* frozen for good */
+  bool outermost;        /* its holder came in here, not from a handler */
   uint64_t session_ns;   /* when the collector began work in this session; 0:
                             it did not */
   tdo_ld_history_t ld;
@@ -141,6 +144,20 @@ mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap);
    letting threads go. */
 void tdo_heap_enter(tdo_heap_t *heap);
 void tdo_heap_leave(tdo_heap_t *heap);
+
+/* The same for an interface function; false if this thread is inside the
+   arena already. That is a client's mistake, and reported, in a function that
+   the library called. In a signal handler that interrupted the library it is
+   none (interface, section 11.16): what such a thread asks for cannot be had
+   now, but it must be told so. */
+bool tdo_heap_try_enter(tdo_heap_t *heap);
+
+/* In such a handler: free P, of SIZE > 0 bytes, and destroy ROOT, as soon as
+   somebody enters. The root is not scanned from now on; a block too small to
+   be remembered in stays allocated. */
+void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
+                        size_t size);
+void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root);
 
 /* Take protection away and free the lock for a debugger; the arena is only
    fit for looking at afterwards. */

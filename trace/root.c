@@ -93,6 +93,8 @@ static mps_res_t root_scan_thread(tdo_scan_t *scan, tdo_root_t *root) {
 }
 
 mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root) {
+  if (TDO_UNLIKELY(atomic_load_explicit(&root->gone, memory_order_relaxed)))
+    return MPS_RES_OK;
   switch (root->kind) {
   case TDO_ROOT_FUNCTION:
     return root->function(&scan->ss, root->p, root->s);

@@ -3,6 +3,7 @@
 #ifndef TDO_TRACE_ROOT_H
 #define TDO_TRACE_ROOT_H
 
+#include <stdatomic.h>
 #include "trace/scan.h"
 #include "trace/thread.h"
 
@@ -33,6 +34,8 @@ struct mps_root_s {
   mps_scan_tag_s tag;
   tdo_thread_t *thread;
   void *cold;
+  atomic_bool gone;     /* destroyed by a handler: see tdo_heap_free_late */
+  tdo_root_t *late_next;
 };
 
 #define TDO_ROOT_SIG ((tdo_sig_t)0x51960075) /* ROOTS */

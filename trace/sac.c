@@ -157,6 +157,12 @@ mps_res_t tdo_sac_fill(mps_addr_t *p_o, tdo_sac_t *sac, size_t size) {
   return MPS_RES_OK;
 }
 
+size_t tdo_sac_size(tdo_sac_t *sac, size_t size) {
+  const _mps_sac_list_s *list = sac_list(sac, size);
+
+  return sac_is_end(list) ? size : list->_size;
+}
+
 void tdo_sac_empty(tdo_sac_t *sac, mps_addr_t p, size_t size) {
   const tdo_pool_class_t *klass = sac->pool->klass;
   _mps_sac_list_s *list = sac_list(sac, size);
@@ -165,10 +171,8 @@ void tdo_sac_empty(tdo_sac_t *sac, mps_addr_t p, size_t size) {
              "the pool of this cache does not support mps_free");
   if (klass->free == NULL)
     return;
-  if (sac_is_end(list)) {
-    klass->free(sac->pool, p, size);
-  } else if (list->_count_max == 0) {
-    klass->free(sac->pool, p, list->_size);
+  if (list->_count_max == 0) { /* the end is such a list */
+    klass->free(sac->pool, p, tdo_sac_size(sac, size));
   } else {
     if (list->_count == list->_count_max)
       sac_drain(sac, list, list->_count / SAC_BATCH + 1);

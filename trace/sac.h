@@ -41,6 +41,9 @@ bool tdo_sac_check(const tdo_sac_t *sac);
 mps_res_t tdo_sac_fill(mps_addr_t *p_o, tdo_sac_t *sac, size_t size);
 void tdo_sac_empty(tdo_sac_t *sac, mps_addr_t p, size_t size);
 
+/* What the pool takes a block for that the client calls SIZE. */
+size_t tdo_sac_size(tdo_sac_t *sac, size_t size);
+
 /* The fast paths, for functions; no lock. False: the slow path is needed. */
 bool tdo_sac_take(mps_addr_t *p_o, tdo_sac_t *sac, size_t size);
 bool tdo_sac_put(tdo_sac_t *sac, mps_addr_t p, size_t size);
