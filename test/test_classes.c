@@ -9,6 +9,8 @@
 #include "mpscsnc.h"
 #include "mpstd.h"
 #include "test/objects.h"
+#include <fcntl.h>
+#include <unistd.h>
 #include "test/suite.h"
 
 typedef struct row {
@@ -315,6 +317,31 @@ START_TEST(ambiguous) {
 }
 END_TEST
 
+/* ---- protection ---- */
+
+/* Blocks that hold no references are fit for system calls at any moment. */
+START_TEST(system_calls) {
+  enum { REFS = 1000, BYTES = REFS * WORD };
+  int zero = open("/dev/zero", O_RDONLY);
+  open_class(_i);
+  ck_assert_int_ge(zero, 0);
+  if (row->formatted && !row->scanned) {
+    table[0] = obj_on(tested_ap, OBJ_LEAF, REFS);
+    mps_arena_release(arena);
+    for (size_t i = 0; i < 20000; ++i) {
+      table[1 + i % 50] = numbered(i);
+      if (i % 1000 == 0)
+        (void)mps_arena_start_collect(arena);
+      if (i % 20 == 0)
+        REQUIRE(read(zero, obj_ref(table[0], 0), BYTES) == BYTES);
+    }
+    ck_assert_uint_gt(mps_collections(arena), 1);
+  }
+  (void)close(zero);
+  close_class();
+}
+END_TEST
+
 /* ---- asking ---- */
 
 START_TEST(questions) {
@@ -414,10 +441,10 @@ START_TEST(transforms) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {allocation,   caches,     frames_and_patterns,
-                                traps,        references, moving_and_dying,
-                                ambiguous,    questions,  walks,
-                                finalization, transforms};
+  const TTest *const tests[] = {allocation, caches,       frames_and_patterns,
+                                traps,      references,   moving_and_dying,
+                                ambiguous,  system_calls, questions,
+                                walks,      finalization, transforms};
   Suite *suite = suite_create("classes");
   TCase *loops = tcase_create("classes");
   tcase_set_timeout(loops, 60);
