@@ -756,7 +756,7 @@ START_TEST(editor) {
     ck_assert_int_eq(pthread_create(&id[i], NULL, run_actor,
                                     (void *)(uintptr_t)random_word()),
                      0);
-  set_timer(2000);
+  set_timer(suite_emulated() ? 50000 : 2000);
   run_first(&first, s);
   set_timer(0);
   atomic_store(&ending, true);
