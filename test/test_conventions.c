@@ -281,6 +281,22 @@ START_TEST(collect_again) {
 }
 END_TEST
 
+static mps_res_t area(mps_ss_t ss, void *base, void *limit, void *closure) {
+  (void)ss, (void)base, (void)limit, (void)closure;
+  return MPS_RES_OK;
+}
+
+/* A collection of nothing fails, and parks all the same: only a parked arena
+   may be walked. */
+START_TEST(parked_by_failure) {
+  heap_start(mps_class_amc());
+  ASSERTED(ck_assert_int_ne(mps_pool_walk(pool, area, NULL), MPS_RES_OK));
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  ck_assert_int_eq(mps_pool_walk(pool, area, NULL), MPS_RES_OK);
+  heap_stop();
+}
+END_TEST
+
 /* Collections that move nothing do not count. */
 START_TEST(nothing_moves) {
   mps_pool_class_t cls[] = {mps_class_ams(), mps_class_awl(), mps_class_lo()};
@@ -346,7 +362,65 @@ START_TEST(message_clocks) {
 }
 END_TEST
 
+/* A dependency used with another arena, older or younger than its own: no
+   harm, and no assertion. */
+START_TEST(foreign_dependency) {
+  mps_arena_t other;
+  mps_ld_s here, there, zero;
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(
+      mps_arena_create_k(&other, mps_arena_class_vm(), mps_args_none),
+      MPS_RES_OK);
+  for (int i = 0; i < 5; ++i) {
+    table[0] = node(2);
+    collect();
+  }
+  memset(&zero, 0, sizeof zero);
+  mps_ld_reset(&here, arena);
+  mps_ld_reset(&there, other);
+  mps_ld_add(&here, arena, table[0]);
+  ck_assert(!mps_ld_isstale(&here, arena, table[0]));
+  mps_ld_add(&there, arena, table[0]);
+  mps_ld_add(&here, other, table[0]);
+  mps_ld_add(&zero, arena, table[0]);
+  (void)mps_ld_isstale(&there, arena, table[0]);
+  (void)mps_ld_isstale(&here, other, table[0]);
+  (void)mps_ld_isstale_any(&here, other);
+  mps_ld_merge(&here, arena, &there);
+  ck_assert(mps_ld_isstale(&here, arena, table[0])); /* to be safe */
+  ck_assert(mps_ld_isstale(&zero, arena, table[0]));
+  mps_arena_destroy(other);
+  heap_stop();
+}
+END_TEST
+
 /* ---- allocation points ---- */
+
+/* An object of 200 MiB, of which only the ends are touched by the client. */
+START_TEST(huge) {
+  mps_pool_class_t cls[] = {mps_class_amc(), mps_class_amcz(), mps_class_lo()};
+  size_t size = 200 * MIB;
+  if (suite_emulated())
+    return; /* its address space is small */
+  for (size_t i = 0; i < 3; ++i) {
+    mps_addr_t p;
+    heap_start(cls[i]);
+    do {
+      ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
+      *(mps_word_t *)p = size << 3 | OBJ_LEAF;
+      ((char *)p)[size - 1] = 42;
+    } while (!mps_commit(ap, p, size));
+    table[0] = p;
+    collect();
+    ck_assert_uint_eq(obj_size(table[0]), size);
+    ck_assert_int_eq(((char *)table[0])[size - 1], 42);
+    table[0] = NULL;
+    collect();
+    ck_assert_uint_lt(mps_pool_total_size(pool), size);
+    heap_stop();
+  }
+}
+END_TEST
 
 /* A commit by hand, as compilers write it: one whose point is trapped. */
 START_TEST(trip_by_hand) {
@@ -366,6 +440,38 @@ START_TEST(trip_by_hand) {
   table[1] = p;
   collect();
   ck_assert_uint_eq(obj_size(table[1]), 32);
+  heap_stop();
+}
+END_TEST
+
+/* Patterns are hints, on every class that has points. */
+START_TEST(patterns) {
+  mps_pool_class_t cls[] = {mps_class_amcz(), mps_class_ams(),
+                            mps_class_awl(),  mps_class_lo(),
+                            mps_class_snc(),  mps_class_mvff(),
+                            mps_class_mvt()};
+  mps_alloc_pattern_t ramp = mps_alloc_pattern_ramp();
+  heap_start(mps_class_amc());
+  for (size_t i = 0; i < sizeof cls / sizeof cls[0]; ++i) {
+    mps_pool_t p;
+    mps_ap_t q;
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
+      ck_assert_int_eq(mps_pool_create_k(&p, arena, cls[i], args),
+                       MPS_RES_OK);
+    }
+    MPS_ARGS_END(args);
+    q = point(p);
+    ck_assert_int_eq(mps_ap_alloc_pattern_begin(q, ramp), MPS_RES_OK);
+    (void)obj_on(q, OBJ_LEAF, 10);
+    ck_assert_int_eq(mps_ap_alloc_pattern_end(q, ramp), MPS_RES_OK);
+    ck_assert_int_eq(mps_ap_alloc_pattern_end(q, ramp), MPS_RES_FAIL);
+    ck_assert_int_eq(mps_ap_alloc_pattern_begin(q, ramp), MPS_RES_OK);
+    ck_assert_int_eq(mps_ap_alloc_pattern_reset(q), MPS_RES_OK);
+    ck_assert_int_eq(mps_ap_alloc_pattern_end(q, ramp), MPS_RES_FAIL);
+    mps_ap_destroy(q);
+    mps_pool_destroy(p);
+  }
   heap_stop();
 }
 END_TEST
@@ -393,4 +499,5 @@ END_TEST
 SUITE_MAIN("conventions", 60, classes, telemetry, signals, untouched, copied,
            destroyed_in_any_state, two_arenas, addresses, client_spare,
            collect_again, nothing_moves, garbage_serves, message_clocks,
-           trip_by_hand, ranks_of_points)
+           huge, parked_by_failure, foreign_dependency, patterns, trip_by_hand,
+           ranks_of_points)

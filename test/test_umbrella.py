@@ -19,7 +19,9 @@ import umbrella  # noqa: E402
 
 COMPILER = sys.argv[1]
 SWITCHES = [[], ["CONFIG_VAR_COOL"], ["CONFIG_VAR_RASH"], ["CONFIG_PF_ANSI"],
-            ["CONFIG_THREAD_SINGLE"], ["CONFIG_POLL_NONE"]]
+            ["CONFIG_THREAD_SINGLE"], ["CONFIG_POLL_NONE"],
+            ["CONFIG_PTHREADEXT_SIGSUSPEND=SIGUSR1",
+             "CONFIG_PTHREADEXT_SIGRESUME=SIGUSR2", "TEST_SIGNALS"]]
 
 
 class Umbrella(unittest.TestCase):

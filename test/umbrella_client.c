@@ -2,6 +2,9 @@
    methods. Names that a client is likely to have are its own.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "mps.c"
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include "mpsavm.h"
 #include "mpscamc.h"
@@ -54,6 +57,72 @@ static void pad(mps_addr_t p, size_t size) {
   o->u.size = size;
 }
 
+#if defined(TEST_SIGNALS)
+
+/* The build names the signals that stop threads: they do, and the usual ones
+   are left alone. */
+static mps_arena_t signal_arena;
+static atomic_int state;
+
+static void *spin(void *p) {
+  mps_thr_t thr;
+  if (mps_thread_reg(&thr, signal_arena))
+    return NULL;
+  atomic_store(&state, 1);
+  while (atomic_load(&state) == 1)
+    ;
+  mps_thread_dereg(thr);
+  return p;
+}
+
+static int taken(int signal) {
+  struct sigaction action;
+  return sigaction(signal, NULL, &action) == 0 &&
+         action.sa_handler != SIG_DFL;
+}
+
+static int signals(mps_arena_t arena) {
+  pthread_t other;
+  void *result = NULL;
+  signal_arena = arena;
+  if (pthread_create(&other, NULL, spin, &state) != 0)
+    return 0;
+  while (atomic_load(&state) == 0)
+    ;
+  (void)mps_arena_collect(arena);
+  mps_arena_release(arena);
+  atomic_store(&state, 2);
+  (void)pthread_join(other, &result);
+  return result != NULL && taken(SIGUSR1) && taken(SIGUSR2) &&
+         !taken(SIGXCPU) && !taken(SIGXFSZ);
+}
+
+#else
+
+static int signals(mps_arena_t arena) {
+  return arena != NULL;
+}
+
+#endif
+
+/* Garbage enough for collections, which come of themselves or not at all. */
+static int polls(mps_arena_t arena, mps_ap_t ap) {
+  for (int i = 0; i < 4000000; ++i) {
+    mps_addr_t p;
+    do {
+      if (mps_reserve(&p, ap, sizeof(pair)))
+        return 0;
+      ((pair *)p)->kind = 0;
+      ((pair *)p)->u.next = NULL;
+    } while (!mps_commit(ap, p, sizeof(pair)));
+  }
+#if defined(CONFIG_POLL_NONE)
+  return mps_collections(arena) == 0;
+#else
+  return mps_collections(arena) > 0;
+#endif
+}
+
 int main(void) {
   mps_arena_t arena;
   mps_fmt_t fmt;
@@ -85,6 +154,10 @@ int main(void) {
     } while (!mps_commit(ap, p, sizeof(pair)));
     table[0] = p;
   }
+  if (!polls(arena, ap))
+    return 7;
+  if (!signals(arena))
+    return 8;
   if (mps_arena_collect(arena))
     return 5;
   for (pair *p = table[0]; p != NULL; p = p->u.next)

@@ -14,7 +14,15 @@ static ld_t *ld_of(mps_ld_t ld) {
   return (ld_t *)(void *)ld;
 }
 
+/* A dependency's `epoch` is the epoch, and above that its arena's mark. */
+#define LD_SHIFT (6 * sizeof(unsigned long))
+#define LD_EPOCH (((unsigned long)1 << LD_SHIFT) - 1)
+#define LD_OWNERS (~0ul >> LD_SHIFT) /* marks; then they are used again */
+
+static atomic_ulong ld_owners; /* arenas so far */
+
 void tdo_ld_history_init(tdo_ld_history_t *h) {
+  h->owner = atomic_fetch_add(&ld_owners, 1) % LD_OWNERS + 1;
   atomic_init(&h->epoch, 0);
   atomic_init(&h->ancient, 0);
   for (int i = 0; i < TDO_LD_EPOCHS; ++i)
@@ -42,20 +50,32 @@ void tdo_ld_age(tdo_ld_history_t *h, unsigned long sets) {
   atomic_store(&h->epoch, epoch);
 }
 
-void tdo_ld_reset(mps_ld_t ld, mps_arena_t heap) {
-  ld_of(ld)->epoch = atomic_load(&heap->ld.epoch);
-  ld_of(ld)->sets = 0;
+/* Was LD reset in this arena? If in another, that is no use and no harm; if
+   never, a client bug. All zero counts as reset when the arena was new. */
+static bool ld_is_ours(const ld_t *ld, mps_arena_t heap) {
+  unsigned long owner = ld->epoch >> LD_SHIFT;
+  bool ours = ld->epoch == 0 ||
+              (owner == heap->ld.owner &&
+               (ld->epoch & LD_EPOCH) <= atomic_load(&heap->ld.epoch));
+
+  TDO_ASSERT(ours || (owner != 0 && owner != heap->ld.owner &&
+                      owner <= atomic_load(&ld_owners)),
+             "a location dependency must be reset before its first use");
+  return ours;
 }
 
-/* What was never reset most often has an epoch of the future. */
-static void ld_check(const ld_t *ld, mps_arena_t heap) {
-  TDO_ASSERT(ld->epoch <= atomic_load(&heap->ld.epoch),
-             "a location dependency must be reset before its first use");
+static void ld_set_epoch(ld_t *ld, mps_arena_t heap, unsigned long epoch) {
+  ld->epoch = heap->ld.owner << LD_SHIFT | epoch;
+}
+
+void tdo_ld_reset(mps_ld_t ld, mps_arena_t heap) {
+  ld_set_epoch(ld_of(ld), heap, atomic_load(&heap->ld.epoch) & LD_EPOCH);
+  ld_of(ld)->sets = 0;
 }
 
 void tdo_ld_add(mps_ld_t ld, mps_arena_t heap, mps_addr_t addr) {
   if (TDO_COOL)
-    ld_check(ld_of(ld), heap);
+    (void)ld_is_ours(ld_of(ld), heap);
   ld_of(ld)->sets |= tdo_ld_sets(heap, addr);
 }
 
@@ -63,11 +83,9 @@ void tdo_ld_merge(mps_ld_t dest, mps_arena_t heap, mps_ld_t src) {
   ld_t *d = ld_of(dest);
   const ld_t *s = ld_of(src);
 
-  if (TDO_COOL) {
-    ld_check(d, heap);
-    ld_check(s, heap);
-  }
-  if (s->epoch < d->epoch)
+  if (!ld_is_ours(d, heap) || !ld_is_ours(s, heap))
+    ld_set_epoch(d, heap, 0); /* stale as soon as anything moves */
+  else if (s->epoch < d->epoch)
     d->epoch = s->epoch;
   d->sets |= s->sets;
 }
@@ -75,15 +93,17 @@ void tdo_ld_merge(mps_ld_t dest, mps_arena_t heap, mps_ld_t src) {
 bool tdo_ld_isstale_any(mps_ld_t ld, mps_arena_t heap) {
   const ld_t *l = ld_of(ld);
   tdo_ld_history_t *h = &heap->ld;
-  unsigned long now = atomic_load(&h->epoch), moved;
+  unsigned long now = atomic_load(&h->epoch), then, moved;
 
-  ld_check(l, heap);
-  if (l->epoch >= now)
+  if (!ld_is_ours(l, heap))
+    return l->sets != 0;
+  then = l->epoch & LD_EPOCH;
+  if (then >= now)
     return false;
-  if (now - l->epoch >= TDO_LD_EPOCHS)
+  if (now - then >= TDO_LD_EPOCHS)
     moved = atomic_load(&h->ancient) |
             atomic_load(&h->moved[(now + 1) % TDO_LD_EPOCHS]);
   else
-    moved = atomic_load(&h->moved[(l->epoch + 1) % TDO_LD_EPOCHS]);
+    moved = atomic_load(&h->moved[(then + 1) % TDO_LD_EPOCHS]);
   return (moved & l->sets) != 0;
 }

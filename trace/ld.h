@@ -1,6 +1,9 @@
 /* Testudo: location dependencies (interface, section 2.18).
    SPDX-License-Identifier: BSD-2-Clause
 
+   Its epoch is marked with the arena. Another arena's dependency says nothing,
+   without harm; one without a mark was never reset.
+
    An address belongs to one of 64 sets by its zone. A dependency holds the
    epoch at which it was last reset and the sets of its addresses; the history
    tells which sets had objects moved out of or into them at each epoch. */
@@ -17,6 +20,7 @@ typedef struct tdo_ld_history {
   /* moved[e % N]: sets moved at epochs e and later. */
   atomic_ulong moved[TDO_LD_EPOCHS];
   atomic_ulong ancient; /* sets moved before the history begins */
+  unsigned long owner;  /* marks the dependencies reset in this arena */
 } tdo_ld_history_t;
 
 void tdo_ld_history_init(tdo_ld_history_t *history);
