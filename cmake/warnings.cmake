@@ -32,5 +32,6 @@ endif()
 if(TESTUDO_COVERAGE)
   target_compile_options(testudo_flags INTERFACE --coverage
     -fprofile-update=atomic)
+  target_compile_definitions(testudo_flags INTERFACE TDO_COVERAGE)
   target_link_options(testudo_flags INTERFACE --coverage)
 endif()

@@ -312,6 +312,38 @@ START_TEST(no_memory) {
 }
 END_TEST
 
+/* A block that was freed is not taken back by its frame's end, nor what the
+   point got after it. */
+START_TEST(frames) {
+  char *p, *q, *r, *s;
+  mps_frame_t frame;
+  mps_ap_t ap;
+
+  create("", "FREE", 8);
+  ap = point(pool);
+  p = make(ap, 64);
+  ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+  q = make(ap, 64);
+  r = make(ap, 64);
+  memset(p, 1, 64);
+  memset(r, 2, 64);
+  mps_free(pool, q, 64);
+  check_clean();
+  ck_assert_int_eq(mps_ap_frame_pop(ap, frame), MPS_RES_OK);
+  s = make(ap, 64);
+  ck_assert(s >= r + 64 || s + 64 <= p);
+  memset(s, 3, 64);
+  for (size_t i = 0; i < 64; ++i)
+    ck_assert(p[i] == 1 && r[i] == 2 && q[i] == "FREE"[(uintptr_t)&q[i] % 4]);
+  mps_free(pool, s, 64);
+  mps_free(pool, r, 64);
+  mps_free(pool, p, 64);
+  mps_ap_destroy(ap);
+  ck_assert_uint_eq(in_use(pool), 0);
+  finish();
+}
+END_TEST
+
 SUITE_MAIN("debugpool", 60, layout, shows_free_pattern, fenceposts,
            wrong_frees, use_after_free, leaves_for_arena, points, defaults,
-           at_random, no_memory)
+           at_random, no_memory, frames)

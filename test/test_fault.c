@@ -249,7 +249,7 @@ static void raise_it(void) {
 
 static void store_twice(void) {
   if (foreign_fault() != 7) {
-    _exit(1);
+    suite_leave(1);
   }
   store();
 }
@@ -264,7 +264,7 @@ static int end_of(void (*handler)(int), int flags, void (*what)(void)) {
     disposition(handler, flags);
     install();
     what();
-    _exit(0);
+    suite_leave(0);
   }
   ck_assert_int_eq(waitpid(child, &status, 0), child);
   ck_assert(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);

@@ -216,10 +216,10 @@ START_TEST(test_address_space) {
       mps_arena_t a;
       mps_res_t res;
       if (setrlimit(RLIMIT_AS, &limit) != 0)
-        _exit(3);
+        suite_leave(3);
       res = mps_arena_create_k(&a, mps_arena_class_vm(), mps_args_none);
       if (res != MPS_RES_OK)
-        _exit(memory_code(res) ? 42 : 4);
+        suite_leave(memory_code(res) ? 42 : 4);
       mps_arena_destroy(a);
       MPS_ARGS_BEGIN(args) {
         MPS_ARGS_ADD(args, MPS_KEY_ARENA_SIZE, (size_t)8 << 20);
@@ -227,7 +227,7 @@ START_TEST(test_address_space) {
       }
       MPS_ARGS_END(args);
       if (res != MPS_RES_OK)
-        _exit(memory_code(res) ? 42 : 5);
+        suite_leave(memory_code(res) ? 42 : 5);
       asserted_start();
       heap_in_arena(mps_class_amc());
       for (size_t j = 0; j < LIVE; ++j)
@@ -236,7 +236,7 @@ START_TEST(test_address_space) {
         (void)replace(n % LIVE, n % 40);
       check_live();
       heap_stop();
-      _exit(asserted_count == 0 ? 42 : 6);
+      suite_leave(asserted_count == 0 ? 42 : 6);
     }
     while (waitpid(pid, &status, 0) < 0)
       ck_assert_int_eq(errno, EINTR);

@@ -95,11 +95,11 @@ START_TEST(reset_in_child) {
   if (child == 0) {
     tdo_lock_reset(&lock);
     if (tdo_lock_held(&lock)) {
-      _exit(1);
+      suite_leave(1);
     }
     tdo_lock_claim(&lock);
     tdo_lock_release(&lock);
-    _exit(0);
+    suite_leave(0);
   }
   ck_assert_int_eq(waitpid(child, &status, 0), child);
   ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);

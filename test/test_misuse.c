@@ -34,7 +34,7 @@ static bool helpful(const char *file, unsigned line, const char *text) {
 }
 
 static void caught(const char *file, unsigned line, const char *text) {
-  _exit(helpful(file, line, text) ? CAUGHT : 1);
+  suite_leave(helpful(file, line, text) ? CAUGHT : 1);
 }
 
 static void surroundings(void) {
@@ -195,7 +195,7 @@ static int run(void (*body)(void)) {
   if (pid == 0) {
     surroundings();
     body();
-    _exit(MISSED);
+    suite_leave(MISSED);
   }
   ck_assert_int_eq(waitpid(pid, &status, 0), pid);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
@@ -229,7 +229,7 @@ static jmp_buf escape;
 
 static void tell(const char *file, unsigned line, const char *text) {
   if (!helpful(file, line, text))
-    _exit(1);
+    suite_leave(1);
   ++told;
   if (jump)
     longjmp(escape, 1);
@@ -265,7 +265,7 @@ static void survive(void (*body)(void)) {
   if (setjmp(escape) == 0)
     body();
   if (told == 0)
-    _exit(MISSED);
+    suite_leave(MISSED);
   memset(table, 0, sizeof table); /* what it left there */
   if (!mps_arena_busy(arena)) {
     jump = false;
@@ -276,7 +276,7 @@ static void survive(void (*body)(void)) {
     told = 0;
     tdo_arena_check(arena);
   }
-  _exit(told == 0 ? CAUGHT : 1);
+  suite_leave(told == 0 ? CAUGHT : 1);
 }
 
 /* Does the arena live on after it? A callback that calls the library may wait

@@ -276,5 +276,48 @@ START_TEST(machine) {
 }
 END_TEST
 
+/* Segments that frames gave back serve again what fits into them; a larger
+   block gets a new one. A frame that begins at a segment's end can be popped,
+   too. */
+START_TEST(spare_segments) {
+  node_t *kept, *full;
+  mps_frame_t frame;
+  size_t before, slots = 3000;
+
+  open_pools();
+  kept = make(stack, NODE, 2);
+  frame = push(stack);
+  for (size_t i = 0; i < 4; ++i)
+    (void)make(stack, NODE, slots);
+  before = mps_pool_total_size(pool);
+  pop(stack, frame);
+  ck_assert_uint_eq(live_bytes(), 3 * sizeof(mps_word_t));
+  frame = push(stack);
+  for (size_t i = 0; i < 4; ++i)
+    (void)make(stack, NODE, slots);
+  ck_assert_uint_eq(mps_pool_total_size(pool), before);
+  pop(stack, frame);
+  full = make(stack, NODE, 1000000);
+  ck_assert_uint_gt(mps_pool_total_size(pool), before);
+  full->word[999999] = table[0] = make(moving_ap, NODE, 1);
+  collect();
+  ck_assert_ptr_eq(full->word[999999], table[0]);
+  while (unused(stack) > 3 * sizeof(mps_word_t))
+    (void)make(stack, NODE,
+               unused(stack) / sizeof(mps_word_t) > 1000 ? 500 : 1);
+  if (unused(stack) > 0)
+    (void)make(stack, NODE, unused(stack) / sizeof(mps_word_t) - 1);
+  ck_assert_uint_eq(unused(stack), 0);
+  frame = push(stack);
+  before = live_bytes();
+  (void)make(stack, NODE, 10);
+  pop(stack, frame);
+  ck_assert_uint_eq(live_bytes(), before);
+  ck_assert_uint_eq(node_slots(kept), 2);
+  ck_assert_uint_eq(walked(), live_bytes());
+  close_pools();
+}
+END_TEST
+
 SUITE_MAIN("snc", 60, roots, many_buffers, frames, points_end, commit_fails,
-           misuse, machine)
+           misuse, machine, spare_segments)

@@ -396,7 +396,7 @@ START_TEST(forked) {
   pid_t child = fork();
   ck_assert_int_ge(child, 0);
   if (child == 0) {
-    _exit(child_of_fork(self));
+    suite_leave(child_of_fork(self));
   }
   ck_assert_int_eq(waitpid(child, &status, 0), child);
   ck_assert(WIFEXITED(status));

@@ -145,7 +145,7 @@ static int in_child(int (*run)(void)) {
   pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    _exit(run());
+    suite_leave(run());
   }
   REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status));
   return WEXITSTATUS(status);

@@ -33,11 +33,6 @@ static void format_no_pad(mps_addr_t base, size_t size) {
   TDO_CHECK_ALWAYS(false, "this pool needs a format with a pad method");
 }
 
-static mps_addr_t format_no_class(mps_addr_t p) {
-  (void)p;
-  return NULL;
-}
-
 bool tdo_format_check(const tdo_format_t *fmt) {
   TDO_CHECK(fmt != NULL && fmt->sig == TDO_FORMAT_SIG);
   TDO_CHECK(tdo_is_pow2(fmt->align));
@@ -71,8 +66,6 @@ mps_res_t tdo_format_create(tdo_format_t **fmt_o, mps_arena_t heap,
     fmt->isfwd = format_no_isfwd;
   if (fmt->pad == NULL)
     fmt->pad = format_no_pad;
-  if (fmt->klass == NULL)
-    fmt->klass = format_no_class;
   tdo_ring_init(&fmt->heap_ring);
   tdo_ring_append(&heap->formats, &fmt->heap_ring);
   fmt->sig = TDO_FORMAT_SIG;

@@ -49,19 +49,6 @@ bool tdo_messages_secure(mps_arena_t heap) {
          (m->end != NULL || !m->enabled[TDO_MESSAGE_GC]);
 }
 
-void tdo_messages_finish(mps_arena_t heap) {
-  tdo_messages_t *m = &heap->messages;
-
-  TDO_RING_FOR(node, &m->queue)
-    tdo_message_free(heap, TDO_RING_ENTRY(tdo_message_t, ring, node));
-  TDO_RING_FOR(node, &m->retrieved)
-    tdo_message_free(heap, TDO_RING_ENTRY(tdo_message_t, ring, node));
-  if (m->start != NULL)
-    tdo_message_free(heap, m->start);
-  if (m->end != NULL)
-    tdo_message_free(heap, m->end);
-}
-
 void tdo_message_post(mps_arena_t heap, tdo_message_t *m) {
   TDO_CHECK(m->sig == TDO_MESSAGE_SIG && !m->queued);
   if (!heap->messages.enabled[m->type]) {

@@ -37,7 +37,6 @@ typedef struct tdo_messages {
 } tdo_messages_t;
 
 void tdo_messages_init(tdo_messages_t *m);
-void tdo_messages_finish(mps_arena_t heap);
 /* Secure the two messages of a collection, if their types are enabled; false
    if there is no memory for both (then neither will be posted). */
 bool tdo_messages_secure(mps_arena_t heap);

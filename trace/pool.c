@@ -122,9 +122,3 @@ void tdo_pool_seg_free(tdo_pool_t *pool, tdo_seg_t *seg, size_t descriptor) {
   tdo_seg_finish(seg, &pool->heap->space);
   tdo_control_free(&pool->heap->control, seg, descriptor);
 }
-
-void tdo_pool_seg_shrink(tdo_pool_t *pool, tdo_seg_t *seg, char *base,
-                         char *limit) {
-  pool->total -= (size_t)(limit - base);
-  tdo_seg_shrink(seg, &pool->heap->space, base, limit);
-}

@@ -141,8 +141,5 @@ void tdo_pool_control_free(tdo_pool_t *pool, void *p, size_t size);
 mps_res_t tdo_pool_seg_alloc(tdo_seg_t **seg_o, tdo_pool_t *pool,
                              size_t descriptor, size_t size, bool high);
 void tdo_pool_seg_free(tdo_pool_t *pool, tdo_seg_t *seg, size_t descriptor);
-/* Give whole grains [BASE, LIMIT) at one end of the segment back. */
-void tdo_pool_seg_shrink(tdo_pool_t *pool, tdo_seg_t *seg, char *base,
-                         char *limit);
 
 #endif /* TDO_TRACE_POOL_H */

@@ -86,12 +86,6 @@ mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
   return pool->format->scan(&scan->ss, base + header, limit + header);
 }
 
-void tdo_scan_ambiguous(tdo_scan_t *scan, void *base, void *limit) {
-  mps_scan_tag_s tag = {sizeof(mps_word_t) - 1, 0};
-
-  (void)mps_scan_area_tagged(&scan->ss, base, limit, &tag);
-}
-
 /* The area scanners. Words are read once: a root may change at any time. */
 TDO_NO_SANITIZE mps_res_t mps_scan_area(mps_ss_t ss, void *base, void *limit,
                         void *closure) {

@@ -41,9 +41,6 @@ void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank);
 /* Scan formatted objects [BASE, LIMIT) (bases) with the pool's format. */
 mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
                              char *limit);
-/* Fix each aligned word of [BASE, LIMIT) whose low bits are zero, as an
-   ambiguous reference. */
-void tdo_scan_ambiguous(tdo_scan_t *scan, void *base, void *limit);
 /* Fix one reference. */
 mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io);
 

@@ -1,0 +1,149 @@
+/* Testudo: the settings of the environment reach the arena, whatever the
+   program asked for; and the line about each collection.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <unistd.h>
+#include "code/platform.h"
+#include "trace/heap.h"
+
+#include "test/objects.h"
+#include "test/suite.h"
+
+static void set(const char *name, const char *value) {
+  ck_assert_int_eq(setenv(name, value, 1), 0);
+}
+
+/* Without those of the test's own run. */
+static void forget_settings(void) {
+  ck_assert_int_eq(unsetenv("TESTUDO_SHIELD"), 0);
+  ck_assert_int_eq(unsetenv("TESTUDO_STRESS"), 0);
+  ck_assert_int_eq(unsetenv("TESTUDO_CHECK"), 0);
+}
+
+START_TEST(settings) {
+  forget_settings();
+  set("TESTUDO_SHIELD", "ranged");
+  set("TESTUDO_QUEUE", "77");
+  set("TESTUDO_QUANTUM", "8K");
+  set("TESTUDO_DEFER_FRESH", "3");
+  set("TESTUDO_DEFER_HIT", "9");
+  set("TESTUDO_BUDGET", "0.125");
+  set("TESTUDO_GRAIN", "64K");
+  set("TESTUDO_SPARE", "0.5");
+  set("TESTUDO_RESERVE", "256M");
+  MPS_ARGS_BEGIN(args) {
+    TDO_ARGS_ADD(args, TDO_KEY_SHIELD_MODE, TDO_MODE_NAIVE);
+    TDO_ARGS_ADD(args, TDO_KEY_SHIELD_QUEUE, (size_t)5);
+    TDO_ARGS_ADD(args, TDO_KEY_SHIELD_QUANTUM, (size_t)4096);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.25);
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_GRAIN_SIZE, 16384);
+    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+    ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END); /* all were taken */
+  }
+  MPS_ARGS_END(args);
+  asserted_start();
+  if (TDO_BARRIERS) {
+    ck_assert_uint_eq(arena->shield.settings.mode, TDO_SHIELD_RANGED);
+    ck_assert_uint_eq(arena->shield.settings.queue_length, 77);
+    ck_assert_uint_eq(arena->shield.settings.defer_fresh, 3);
+    ck_assert_uint_eq(arena->shield.settings.defer_hit, 9);
+    ck_assert(arena->shield.settings.budget == 0.125);
+  }
+  ck_assert_uint_eq(arena->quantum, 8192);
+  ck_assert_uint_eq((size_t)1 << arena->space.grain_shift, 65536);
+  ck_assert(mps_arena_spare(arena) == 0.5);
+  ck_assert_uint_le(mps_arena_reserved(arena), (size_t)256 << 20);
+  ck_assert_uint_gt(mps_arena_reserved(arena), (size_t)128 << 20);
+  heap_in_arena(mps_class_amc());
+  for (size_t i = 0; i < 20000; ++i)
+    table[i % 100] = numbered(i);
+  collect();
+  for (size_t i = 19900; i < 20000; ++i)
+    ck_assert_uint_eq(number_of(table[i % 100]), i);
+  heap_stop();
+}
+END_TEST
+
+/* What the program asks for, without variables. */
+START_TEST(keywords) {
+  forget_settings();
+  MPS_ARGS_BEGIN(args) {
+    TDO_ARGS_ADD(args, TDO_KEY_SHIELD_QUEUE, (size_t)5);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE_COMMIT_LIMIT, 0);
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_GRAIN_SIZE, 16384);
+    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  asserted_start();
+  if (TDO_BARRIERS)
+    ck_assert_uint_eq(arena->shield.settings.queue_length, 5);
+  ck_assert(mps_arena_spare(arena) == 0.0);
+  ck_assert_uint_eq((size_t)1 << arena->space.grain_shift, 16384);
+  stop();
+}
+END_TEST
+
+/* A line for each collection, kind and amounts; nothing without the setting.
+ */
+static size_t logged(const char *value, char *text, size_t size) {
+  FILE *file = tmpfile();
+  int saved = dup(STDERR_FILENO);
+  size_t n;
+  ck_assert_ptr_nonnull(file);
+  set("TESTUDO_LOG", value);
+  ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
+  heap_start(mps_class_amc());
+  for (size_t i = 0; i < 20000; ++i)
+    table[i % 100] = numbered(i);
+  collect();
+  heap_stop();
+  (void)fflush(stderr);
+  ck_assert_int_ge(dup2(saved, STDERR_FILENO), 0);
+  (void)close(saved);
+  rewind(file);
+  n = fread(text, 1, size - 1, file);
+  text[n] = '\0';
+  (void)fclose(file);
+  return n;
+}
+
+START_TEST(log_lines) {
+  static char text[1 << 16];
+  const char *line = text;
+  unsigned minor = 0, full = 0;
+  forget_settings();
+  ck_assert_uint_eq(logged("off", text, sizeof text), 0);
+  ck_assert_uint_gt(logged("on", text, sizeof text), 0);
+  while (*line != '\0') {
+    const char *end = strchr(line, '\n');
+    ck_assert_ptr_nonnull(end);
+    ck_assert_int_eq(strncmp(line, "testudo: collection ", 20), 0);
+    minor += strstr(line, ", minor: condemned ") != NULL &&
+             strstr(line, ", minor: condemned ") < end;
+    full += strstr(line, ", full: condemned ") != NULL &&
+            strstr(line, ", full: condemned ") < end;
+    ck_assert(strstr(line, " MiB committed. ") < end);
+    line = end + 1;
+  }
+  ck_assert_uint_gt(minor, 0);
+  ck_assert_uint_gt(full, 0);
+}
+END_TEST
+
+/* The description of an arena without barriers names its mode. */
+START_TEST(without_barriers) {
+  tdo_statistics_s s;
+  forget_settings();
+  set("TESTUDO_SHIELD", "off");
+  start();
+  tdo_statistics(arena, &s);
+  ck_assert_int_eq((int)s.mode, TDO_MODE_OFF);
+  ck_assert_ptr_null(s.fallback);
+  ck_assert_uint_eq(s.protect_calls, 0);
+  stop();
+}
+END_TEST
+
+SUITE_MAIN("environment", 60, settings, keywords, log_lines, without_barriers)

@@ -1,0 +1,652 @@
+/* Testudo: the library's own memory refused. The linker gives this program
+   the functions that all blocks and grains of an arena come from (--wrap), so
+   that the N-th allocation can fail, for every N: of a record, of a table, of
+   a segment. After each the arena is whole and nothing has leaked.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "mpsacl.h"
+#include "mpscamc.h"
+#include "mpscams.h"
+#include "mpscawl.h"
+#include "mpsclo.h"
+#include "mpscmfs.h"
+#include "mpscmvff.h"
+#include "mpscmvt.h"
+#include "mpscsnc.h"
+#include "test/nodes.h"
+#include "test/suite.h"
+#include "trace/heap.h"
+
+static size_t fail_at, fail_count;
+static bool fail_rest; /* all that follow, too */
+
+static bool fails(void) {
+  if (fail_at == 0)
+    return false;
+  ++fail_count;
+  return fail_count == fail_at || (fail_rest && fail_count > fail_at);
+}
+
+mps_res_t __real_tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
+mps_res_t __wrap_tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
+mps_res_t __real_tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
+                                 tdo_group_t group, bool high, void *owner);
+mps_res_t __wrap_tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
+                                 tdo_group_t group, bool high, void *owner);
+
+mps_res_t __wrap_tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size) {
+  return fails() ? MPS_RES_MEMORY : __real_tdo_control_alloc(p_o, c, size);
+}
+
+mps_res_t __wrap_tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
+                                 tdo_group_t group, bool high, void *owner) {
+  return fails() ? MPS_RES_MEMORY
+                 : __real_tdo_space_alloc(first_o, sp, n, group, high, owner);
+}
+
+/* Bytes of the arena's records. */
+static size_t held(void) {
+  const tdo_messages_t *m = &arena->messages; /* kept for collections */
+  return arena->control.allocated -
+         sizeof(tdo_message_t) * ((m->start != NULL) + (m->end != NULL));
+}
+
+/* Call BODY with the N-th allocation refused, for every N, then with all from
+   the N-th on. BODY takes back what it made, and returns the first result
+   that was not MPS_RES_OK. */
+static void each_refused(mps_res_t (*body)(void)) {
+  mps_res_t res = body(); /* what is made once and stays */
+  ck_assert_int_eq(res, MPS_RES_OK);
+  for (int rest = 0; rest < 2; ++rest) {
+    bool done = false;
+    for (size_t n = 1; !done; ++n) {
+      size_t before = held();
+      fail_at = n;
+      fail_count = 0;
+      fail_rest = rest;
+      res = body();
+      done = fail_count < n;
+      fail_at = 0;
+      REQUIRE(res == MPS_RES_OK || res == MPS_RES_MEMORY);
+      REQUIRE(!done || res == MPS_RES_OK);
+      tdo_arena_check(arena);
+      ck_assert_msg(held() == before,
+                    "%zu bytes became %zu when allocation %zu was refused",
+                    before, held(), n);
+      REQUIRE(asserted_count == 0);
+    }
+    ck_assert_uint_gt(fail_count, 0);
+  }
+}
+
+/* ---- things that are created ---- */
+
+static mps_res_t make_threads(void) {
+  enum { THREADS = 40 };
+  mps_thr_t threads[THREADS];
+  size_t n = 0;
+  mps_res_t res = MPS_RES_OK;
+  while (n < THREADS &&
+         (res = mps_thread_reg(&threads[n], arena)) == MPS_RES_OK)
+    ++n;
+  while (n > 0)
+    mps_thread_dereg(threads[--n]);
+  return res;
+}
+
+/* Registering threads needs room in a list, which stays. */
+START_TEST(threads) {
+  start();
+  for (size_t n = 1; n < 12; ++n) {
+    size_t before = arena->thread_count;
+    fail_at = n;
+    fail_count = 0;
+    ck_assert_int_eq(make_threads(), MPS_RES_MEMORY);
+    fail_at = 0;
+    ck_assert_uint_eq(arena->thread_count, before);
+    tdo_arena_check(arena);
+  }
+  each_refused(make_threads);
+  stop();
+}
+END_TEST
+
+static mps_res_t make_format_and_chain(void) {
+  mps_gen_param_s gens[] = {{10, 0.5}, {20, 0.5}, {30, 0.5}};
+  mps_fmt_t fmt = NULL;
+  mps_chain_t chain = NULL;
+  mps_res_t res = mps_fmt_create_k(&fmt, arena, mps_args_none);
+  if (res == MPS_RES_OK) {
+    res = mps_chain_create(&chain, arena, 3, gens);
+    mps_fmt_destroy(fmt);
+  }
+  if (res == MPS_RES_OK)
+    mps_chain_destroy(chain);
+  return res;
+}
+
+START_TEST(format_and_chain) {
+  start();
+  each_refused(make_format_and_chain);
+  stop();
+}
+END_TEST
+
+static mps_res_t make_roots(void) {
+  static mps_addr_t words[4];
+  mps_root_t roots[5];
+  size_t n = 0;
+  mps_res_t res =
+      mps_root_create_table(&roots[n], arena, mps_rank_exact(), 0, words, 4);
+  if (res == MPS_RES_OK)
+    res = mps_root_create_area(&roots[++n], arena, mps_rank_ambig(), 0, words,
+                               words + 4, mps_scan_area, NULL);
+  if (res == MPS_RES_OK)
+    res = mps_root_create_fmt(&roots[++n], arena, mps_rank_exact(), 0,
+                              nodes_scan, words, words + 4);
+  if (res == MPS_RES_OK)
+    res = mps_root_create_thread(&roots[++n], arena, thread, &words[0]);
+  if (res == MPS_RES_OK)
+    res = mps_root_create_area_tagged(&roots[++n], arena, mps_rank_weak(), 0,
+                                      words, words + 4, mps_scan_area_tagged,
+                                      7, 0);
+  n += res == MPS_RES_OK;
+  while (n > 0)
+    mps_root_destroy(roots[--n]);
+  return res;
+}
+
+START_TEST(all_roots) {
+  start();
+  each_refused(make_roots);
+  stop();
+}
+END_TEST
+
+static mps_pool_t manual;
+
+static mps_res_t make_cache(void) {
+  mps_sac_class_s classes[] = {{16, 10, 1}, {64, 20, 2}, {256, 3, 1}};
+  mps_addr_t blocks[40];
+  size_t n = 0;
+  mps_sac_t sac;
+  mps_res_t res = mps_sac_create(&sac, manual, 3, classes);
+  if (res != MPS_RES_OK)
+    return res;
+  while (n < 40 &&
+         (res = mps_sac_alloc(&blocks[n], sac, 200, 0)) == MPS_RES_OK)
+    ++n;
+  while (n > 0)
+    mps_sac_free(sac, blocks[--n], 200);
+  mps_sac_destroy(sac);
+  return res;
+}
+
+START_TEST(caches) {
+  start();
+  ck_assert_int_eq(
+      mps_pool_create_k(&manual, arena, mps_class_mvff(), mps_args_none),
+      MPS_RES_OK);
+  each_refused(make_cache);
+  ck_assert_uint_eq(in_use(manual), 0);
+  mps_pool_destroy(manual);
+  stop();
+}
+END_TEST
+
+/* ---- pools ---- */
+
+static mps_pool_class_t pool_class;
+
+static mps_res_t pool_made(mps_pool_t *pool_o) {
+  static mps_pool_debug_option_s debug = {"fence", 5, "free", 4};
+  mps_pool_class_t cls = pool_class;
+  bool collected = cls == mps_class_amc() || cls == mps_class_amcz() ||
+                   cls == mps_class_ams() || cls == mps_class_ams_debug() ||
+                   cls == mps_class_lo() || cls == mps_class_awl() ||
+                   cls == mps_class_aeph() || cls == mps_class_snc();
+  mps_res_t res;
+  MPS_ARGS_BEGIN(args) {
+    if (collected)
+      MPS_ARGS_ADD(args, MPS_KEY_FORMAT, moving_format);
+    if (cls == mps_class_mfs())
+      MPS_ARGS_ADD(args, MPS_KEY_MFS_UNIT_SIZE, 64);
+    if (cls == mps_class_ams_debug() || cls == mps_class_mvff_debug())
+      MPS_ARGS_ADD(args, MPS_KEY_POOL_DEBUG_OPTIONS, &debug);
+    res = mps_pool_create_k(pool_o, arena, cls, args);
+  }
+  MPS_ARGS_END(args);
+  return res;
+}
+
+/* Nodes of many sizes on a point; some of them are kept, linked. */
+static mps_res_t fill_point(mps_pool_t pool) {
+  static const size_t sizes[] = {2, 9, 3, 700, 5, 40, 3000, 2};
+  mps_ap_t ap;
+  mps_res_t res = mps_ap_create_k(&ap, pool, mps_args_none);
+  if (res != MPS_RES_OK)
+    return res;
+  table[0] = NULL;
+  for (size_t i = 0; i < 64 && res == MPS_RES_OK; ++i) {
+    size_t words = sizes[i % 8];
+    mps_addr_t p;
+    do {
+      res = mps_reserve(&p, ap, words * sizeof(mps_word_t));
+      if (res != MPS_RES_OK)
+        break;
+      memset(p, 0, words * sizeof(mps_word_t));
+      ((node_t *)p)->head =
+          HEAD(pool_class == mps_class_lo() || pool_class == mps_class_amcz()
+                   ? LEAF
+                   : NODE,
+               words);
+    } while (!mps_commit(ap, p, words * sizeof(mps_word_t)));
+  }
+  mps_ap_destroy(ap);
+  return res;
+}
+
+/* Blocks of many sizes, half of them freed, and more. */
+static mps_res_t fill_manual(mps_pool_t pool) {
+  enum { BLOCKS = 60 };
+  mps_addr_t blocks[BLOCKS] = {NULL};
+  size_t sizes[BLOCKS];
+  mps_res_t res = MPS_RES_OK;
+  for (int round = 0; round < 2; ++round) {
+    for (size_t i = 0; i < BLOCKS && res == MPS_RES_OK; ++i)
+      if (blocks[i] == NULL) {
+        sizes[i] = pool_class == mps_class_mfs() ? 64 : 64 * (1 + i * i % 97);
+        res = mps_alloc(&blocks[i], pool, sizes[i]);
+        if (res != MPS_RES_OK)
+          blocks[i] = NULL;
+        else
+          memset(blocks[i], 1, sizes[i]);
+      }
+    for (size_t i = 0; i < BLOCKS; i += 2 - (size_t)round)
+      if (blocks[i] != NULL) {
+        mps_free(pool, blocks[i], sizes[i]);
+        blocks[i] = NULL;
+      }
+  }
+  for (size_t i = 0; i < BLOCKS; ++i)
+    if (blocks[i] != NULL)
+      mps_free(pool, blocks[i], sizes[i]);
+  return res;
+}
+
+static mps_res_t make_and_fill(void) {
+  bool points = pool_class != mps_class_mfs() &&
+                pool_class != mps_class_mvff() &&
+                pool_class != mps_class_mvff_debug();
+  mps_pool_t made;
+  mps_res_t res = pool_made(&made);
+  if (res != MPS_RES_OK)
+    return res;
+  res = points ? fill_point(made) : fill_manual(made);
+  mps_pool_destroy(made);
+  return res;
+}
+
+START_TEST(pools) {
+  mps_pool_class_t classes[] = {
+      mps_class_amc(),       mps_class_amcz(),       mps_class_ams(),
+      mps_class_ams_debug(), mps_class_lo(),         mps_class_awl(),
+      mps_class_aeph(),      mps_class_snc(),        mps_class_mfs(),
+      mps_class_mvff(),      mps_class_mvff_debug(), mps_class_mvt()};
+  start();
+  ck_assert_int_lt(_i, (int)(sizeof classes / sizeof classes[0]));
+  pool_class = classes[_i];
+  each_refused(make_and_fill);
+  stop();
+}
+END_TEST
+
+/* A default chain is made once; without memory for it no pool is. */
+START_TEST(default_chain) {
+  mps_res_t res = MPS_RES_MEMORY;
+  start();
+  pool_class = mps_class_amc();
+  for (fail_at = 1; res == MPS_RES_MEMORY; ++fail_at) {
+    mps_pool_t made;
+    fail_count = 0;
+    res = pool_made(&made);
+    if (res == MPS_RES_OK)
+      mps_pool_destroy(made);
+    else
+      ck_assert_int_eq(res, MPS_RES_MEMORY);
+    tdo_arena_check(arena);
+  }
+  ck_assert_uint_gt(fail_at, 3);
+  fail_at = 0;
+  stop();
+}
+END_TEST
+
+/* ---- arenas ---- */
+
+static mps_res_t make_arena(void) {
+  mps_arena_t made;
+  mps_res_t res =
+      mps_arena_create_k(&made, mps_arena_class_vm(), mps_args_none);
+  if (res == MPS_RES_OK)
+    mps_arena_destroy(made);
+  return res;
+}
+
+static char client_memory[(size_t)1 << 20];
+
+static mps_res_t make_client_arena(void) {
+  mps_arena_t made;
+  mps_res_t res;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_SIZE, sizeof client_memory);
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_CL_BASE, client_memory);
+    res = mps_arena_create_k(&made, mps_arena_class_cl(), args);
+  }
+  MPS_ARGS_END(args);
+  if (res == MPS_RES_OK)
+    mps_arena_destroy(made);
+  return res;
+}
+
+START_TEST(arenas) {
+  start();
+  each_refused(make_arena);
+  each_refused(make_client_arena);
+  stop();
+}
+END_TEST
+
+/* ---- finalization, messages, transforms ---- */
+
+static mps_pool_t pool;
+static mps_ap_t ap;
+
+static void open_pool(mps_pool_class_t cls, mps_rank_t rank) {
+  start();
+  pool = make_pool(cls, moving_format, NULL);
+  ap = make_ap(pool, rank);
+}
+
+static void close_pool(void) {
+  mps_arena_park(arena);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(pool);
+  stop();
+}
+
+static mps_res_t finalize_some(void) {
+  mps_res_t res = MPS_RES_OK;
+  size_t n = 0;
+  for (; n < 5 && res == MPS_RES_OK; ++n)
+    res = mps_finalize(arena, (mps_addr_t *)(void *)&table[n]);
+  n -= res != MPS_RES_OK;
+  for (size_t i = 0; i < 5; ++i)
+    REQUIRE((mps_definalize(arena, (mps_addr_t *)(void *)&table[i]) ==
+             MPS_RES_OK) == (i < n));
+  return res;
+}
+
+START_TEST(finalization) {
+  open_pool(mps_class_amc(), mps_rank_exact());
+  for (size_t i = 0; i < 5; ++i)
+    table[i] = make(ap, NODE, 1);
+  each_refused(finalize_some);
+  close_pool();
+}
+END_TEST
+
+/* Without memory for its messages a collection goes on and is silent. */
+static unsigned messages_got;
+
+static mps_res_t collect_with_messages(void) {
+  mps_message_t message;
+  mps_res_t res = mps_arena_collect(arena);
+  size_t at = fail_at;
+  mps_arena_clamp(arena);
+  REQUIRE(node_words(table[0]) == 2);
+  for (int i = 0; i < 2; ++i)
+    if (mps_message_get(&message, arena,
+                        i == 0 ? mps_message_type_gc()
+                               : mps_message_type_gc_start())) {
+      mps_message_discard(arena, message);
+      ++messages_got;
+    }
+  fail_at = 0;
+  mps_message_type_disable(arena, mps_message_type_gc());
+  mps_message_type_disable(arena, mps_message_type_gc_start());
+  collect();
+  mps_message_type_enable(arena, mps_message_type_gc());
+  mps_message_type_enable(arena, mps_message_type_gc_start());
+  fail_at = at;
+  return res;
+}
+
+START_TEST(messages) {
+  open_pool(mps_class_amc(), mps_rank_exact());
+  table[0] = make(ap, NODE, 1);
+  mps_message_type_enable(arena, mps_message_type_gc());
+  mps_message_type_enable(arena, mps_message_type_gc_start());
+  each_refused(collect_with_messages);
+  ck_assert_uint_gt(messages_got, 4);
+  messages_got = 0;
+  ck_assert_int_eq(collect_with_messages(), MPS_RES_OK);
+  ck_assert_uint_eq(messages_got, 2);
+  close_pool();
+}
+END_TEST
+
+/* Of one kind and age, so that each call finds the same. */
+static void fill_table(void) {
+  size_t at = fail_at;
+  fail_at = 0;
+  for (size_t i = 0; i < 40; ++i)
+    table[i] = make(ap, NODE, 1);
+  collect();
+  fail_at = at;
+}
+
+static mps_res_t transform_some(void) {
+  mps_addr_t old[40], new[40];
+  mps_transform_t transform;
+  mps_bool_t applied = 0;
+  mps_res_t res = mps_transform_create(&transform, arena);
+  if (res != MPS_RES_OK)
+    return res;
+  for (size_t i = 0; i < 20; ++i) {
+    old[i] = table[i];
+    new[i] = table[20 + i];
+  }
+  for (size_t i = 0; i < 20 && res == MPS_RES_OK; i += 5)
+    res = mps_transform_add_oldnew(transform, old + i, new + i, 5);
+  if (res == MPS_RES_OK)
+    res = mps_transform_apply(&applied, transform);
+  mps_transform_destroy(transform);
+  mps_arena_clamp(arena);
+  for (size_t i = 0; i < 20; ++i)
+    REQUIRE((table[i] == table[20 + i]) == applied);
+  fill_table();
+  return res;
+}
+
+START_TEST(transforms) {
+  open_pool(mps_class_amc(), mps_rank_exact());
+  fill_table();
+  each_refused(transform_some);
+  close_pool();
+}
+END_TEST
+
+/* ---- collections ---- */
+
+enum { PAIRS_IN_TABLE = 100 };
+
+/* A table of pairs, and keys of which every other is kept. */
+static void fill_pairs(mps_ap_t objects) {
+  node_t *keys = make(objects, NODE, PAIRS_IN_TABLE);
+  table[1] = keys;
+  table[0] = make(ap, PAIRS, 2 * PAIRS_IN_TABLE + 1);
+  for (size_t i = 0; i < PAIRS_IN_TABLE; ++i) {
+    table[0]->word[2 * i + 1] = make(objects, NODE, 1);
+    table[0]->word[2 * i + 2] = make(objects, NODE, 2);
+    if (i % 2 == 0)
+      keys->word[i] = table[0]->word[2 * i + 1];
+  }
+}
+
+static mps_ap_t moving_ap;
+
+/* What is refused may keep a pair, but never lose one or leave a half. */
+static mps_res_t collect_pairs(void) {
+  size_t left = 0, at = fail_at;
+  fail_at = 0;
+  fill_pairs(moving_ap);
+  fail_at = at;
+  collect();
+  for (size_t i = 0; i < PAIRS_IN_TABLE; ++i) {
+    node_t *key = table[0]->word[2 * i + 1];
+    node_t *value = table[0]->word[2 * i + 2];
+    REQUIRE((key == NULL) == (value == NULL));
+    if (i % 2 == 0)
+      REQUIRE(key == table[1]->word[i]);
+    if (key != NULL) {
+      REQUIRE(node_words(key) == 2 && node_words(value) == 3);
+      ++left;
+    }
+  }
+  if (at == 0)
+    ck_assert_uint_eq(left, PAIRS_IN_TABLE / 2);
+  table[0] = table[1] = NULL;
+  at = fail_at;
+  fail_at = 0;
+  collect();
+  collect();
+  fail_at = at;
+  return MPS_RES_OK;
+}
+
+START_TEST(ephemerons) {
+  mps_pool_t moving;
+  open_pool(mps_class_aeph(), mps_rank_ephemeron());
+  moving = make_pool(mps_class_amc(), moving_format, NULL);
+  moving_ap = make_ap(moving, mps_rank_exact());
+  each_refused(collect_pairs);
+  mps_arena_park(arena);
+  mps_ap_destroy(moving_ap);
+  mps_pool_destroy(moving);
+  close_pool();
+}
+END_TEST
+
+/* Chains of nodes on many pages, some of them pinned by ambiguous words, one
+   of them large: refused memory leaves some of it in place. */
+static void fill_chain(void) {
+  for (size_t i = 0; i < 16; ++i) {
+    size_t slots = i == 7 ? 20000 : 300 + i;
+    table[i] = NULL;
+    for (size_t j = 0; j < 6; ++j) {
+      node_t *p = make(ap, NODE, slots);
+      p->word[0] = table[i];
+      p->word[slots - 1] = p;
+      table[i] = p;
+      if (j == i % 6)
+        hints[i] = i % 3 == 0 ? (void *)p : (void *)&p->word[5];
+    }
+  }
+}
+
+static void check_chain(void) {
+  for (size_t i = 0; i < 16; ++i) {
+    size_t slots = i == 7 ? 20000 : 300 + i, j = 0;
+    for (node_t *p = table[i]; p != NULL; p = p->word[0], ++j) {
+      REQUIRE(node_slots(p) == slots && node_kind(p) == NODE);
+      REQUIRE(p->word[slots - 1] == p);
+      if (j == 5 - i % 6)
+        REQUIRE((void *)p == hints[i] || (void *)&p->word[5] == hints[i]);
+    }
+    REQUIRE(j == 6);
+  }
+}
+
+static mps_res_t collect_chain(void) {
+  size_t at = fail_at;
+  fail_at = 0;
+  fill_chain();
+  fail_at = at;
+  collect();
+  check_chain();
+  collect();
+  fail_at = 0;
+  check_chain();
+  memset(table, 0, sizeof table);
+  memset(hints, 0, sizeof hints);
+  collect();
+  collect();
+  fail_at = at;
+  return MPS_RES_OK;
+}
+
+START_TEST(collections) {
+  open_pool(mps_class_amc(), mps_rank_exact());
+  each_refused(collect_chain);
+  close_pool();
+}
+END_TEST
+
+/* The groups that zones belong to run out: chains are refused, collections
+   wait, and nothing is lost. */
+START_TEST(groups) {
+  enum { CHAINS = 600 };
+  static mps_chain_t chains[CHAINS];
+  mps_gen_param_s gens[] = {{10, 0.5}, {20, 0.5}, {30, 0.5}};
+  size_t most = 0;
+  open_pool(mps_class_amc(), mps_rank_exact());
+  fill_chain();
+  for (int round = 0; round < 3; ++round) {
+    size_t n = 0, before = held();
+    mps_res_t res;
+    while ((res = mps_chain_create(&chains[n], arena, 3, gens)) == MPS_RES_OK)
+      REQUIRE(++n < CHAINS);
+    ck_assert_int_eq(res, MPS_RES_LIMIT);
+    ck_assert_uint_gt(n, 100);
+    ck_assert(most == 0 || most == n);
+    most = n;
+    tdo_arena_check(arena);
+    collect();
+    check_chain();
+    mps_arena_release(arena);
+    for (size_t i = 0; i < 20000; ++i)
+      (void)make(ap, NODE, 40);
+    check_chain();
+    mps_arena_park(arena);
+    mps_arena_clamp(arena);
+    while (n > 0)
+      mps_chain_destroy(chains[--n]);
+    collect();
+    collect();
+    check_chain();
+    ck_assert(round == 0 || held() <= before);
+  }
+  close_pool();
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("refused blocks");
+  TCase *tcase = tcase_create("refused blocks");
+  tcase_set_timeout(tcase, 60);
+  tcase_add_test(tcase, threads);
+  tcase_add_test(tcase, format_and_chain);
+  tcase_add_test(tcase, all_roots);
+  tcase_add_test(tcase, caches);
+  tcase_add_loop_test(tcase, pools, 0, 12);
+  tcase_add_test(tcase, default_chain);
+  tcase_add_test(tcase, arenas);
+  tcase_add_test(tcase, finalization);
+  tcase_add_test(tcase, messages);
+  tcase_add_test(tcase, transforms);
+  tcase_add_test(tcase, ephemerons);
+  tcase_add_test(tcase, collections);
+  tcase_add_test(tcase, groups);
+  suite_add_tcase(suite, tcase);
+  return suite_run(suite);
+}
