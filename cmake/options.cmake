@@ -3,7 +3,7 @@
 option(TESTUDO_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TESTUDO_EXAMPLES "Build the Scheme interpreter" ${PROJECT_IS_TOP_LEVEL})
 option(TESTUDO_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
-option(TESTUDO_COVERAGE "Instrument for line coverage" OFF)
+option(TESTUDO_COVERAGE "Count the lines and branches that run" OFF)
 option(TESTUDO_FUZZ "Build the fuzz targets, by clang" OFF)
 option(TESTUDO_PLINTH "Include the default plinth" ON)
 option(TESTUDO_MPS_ALIAS "Install names that find the library as -lmps" ON)
