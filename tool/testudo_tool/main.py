@@ -26,6 +26,11 @@ def add_program(parser):
                         metavar="-- PROGRAM ...", help="what to run")
 
 
+def sizes(text):
+    """Numbers with commas between."""
+    return [int(part) for part in text.split(",")]
+
+
 def add_tune(commands):
     parser = commands.add_parser(
         "tune", help="which setting of the shield would save how much")
@@ -36,6 +41,15 @@ def add_tune(commands):
                              "running a program")
     parser.add_argument("--picture", metavar="FILE",
                         help="draw a heat map into this SVG, PNG or PDF file")
+    for name, values in (("grain", tune.GRAINS), ("quantum", tune.QUANTA)):
+        parser.add_argument(
+            f"--{name}", type=sizes, metavar="BYTES,...", default=values,
+            help=f"values of the {name}, 0: the program's own "
+                 f"(default: {','.join(map(str, values))})")
+    parser.add_argument("--verify", type=int, nargs="?", const=3, default=0,
+                        metavar="N",
+                        help="run the program with the N (3) best settings, "
+                             "and the best of each mode, and count")
     add_program(parser)
 
 
@@ -106,15 +120,22 @@ def command_compare(options):
 def command_tune(options):
     chosen = options.modes.split(",")
     for mode in chosen:
-        if mode not in tune.RECORDED:
+        if mode not in modes.MODES:
             raise kernel.Failure(f"no mode {mode}", 2)
     if options.recording:
-        result = tune.tune_recordings({"given": options.recording}, chosen)
+        result = tune.tune_recording(options.recording, chosen)
     else:
-        result = tune.tune(options.program, chosen, sys.stderr)
+        result = tune.tune(options.program, chosen, sys.stderr,
+                           options.grain, options.quantum)
+        tune.verify(result, options.program, options.verify, sys.stderr)
     if options.picture:
         tune.heat_map(result, options.picture)
-    print(json.dumps(result) if options.json else tune.report(result))
+    if options.json:
+        print(json.dumps(result))
+        return
+    print(tune.report(result))
+    if options.verify and not options.recording:
+        print("\n" + tune.verification(result))
 
 
 def command_calibrate(_options):

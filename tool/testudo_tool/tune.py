@@ -1,8 +1,8 @@
 """Testudo: which setting of the shield would save how much.
 
-The program is recorded in modes ranged and deferred; testudo-replay predicts
-the calls of each setting from the recording whose requests it shares, and
-testudo-calibrate prices them.
+The program is recorded once for each grain and each quantum, in mode ranged,
+which has the first write to every page; testudo-replay predicts the calls of
+each other setting from that, and testudo-calibrate prices them.
 
 SPDX-License-Identifier: BSD-2-Clause
 """
@@ -13,24 +13,13 @@ import subprocess
 import sys
 import tempfile
 
-from . import kernel
+from . import kernel, tally
 
 QUEUES = [16, 64, 256, 1024, 16384]
 FRESH = [0, 1, 2, 4]
 HIT = [2, 6, 16]
-RECORDED = {"naive": "ranged", "ranged": "ranged", "dirty": "ranged",
-            "deferred": "deferred"}
-DEFERRAL = (2, 6)  # as recorded
-
-
-def source(row):
-    """The recorded mode that predicts ROW best: with another deferral the
-    writes to every page count, and mode ranged notes them all."""
-    mode, _, fresh, hit = row
-    if mode == "deferred" and (fresh, hit) != DEFERRAL:
-        return "ranged"
-    return RECORDED[mode]
-
+GRAINS = [0, 16384, 65536]     # bytes; 0: as the program has it
+QUANTA = [0, 262144, 1048576]
 
 # Nanoseconds, where tracking cannot be measured here.
 NO_TRACKING = {"track_call": 0, "harvest_page": 0, "kernel_fault": 0,
@@ -61,13 +50,13 @@ def calibrate():
     return json.loads(done.stdout)
 
 
-def settings(modes, tracking):
-    """The grid, by mode."""
+def settings(modes, tracking, deferrals=True):
+    """The grid of what one recording serves, by mode."""
     for mode in modes:
-        if mode == "naive" or mode == "dirty":
+        if mode in ("naive", "dirty"):
             if mode == "naive" or tracking:
                 yield mode, 1024, 2, 6
-        elif mode == "ranged":
+        elif mode == "ranged" or not deferrals:
             for queue in QUEUES:
                 yield mode, queue, 2, 6
         else:
@@ -89,11 +78,22 @@ def price(row, costs):
                    + row["kernel_faults"] * costs["kernel_fault"])
 
 
-def record(command, mode, path, output):
-    """Run COMMAND in MODE and record its shield."""
-    environment = {**os.environ, "TESTUDO_SHIELD": mode,
-                   "TESTUDO_RECORD": path}
-    kernel.measure(command, environment, output)
+def variables(row):
+    """The environment in which a program has the setting of ROW."""
+    named = {"TESTUDO_SHIELD": row["mode"], "TESTUDO_QUEUE": row["queue"]}
+    if row["mode"] == "deferred":
+        named.update(TESTUDO_DEFER_FRESH=row["fresh"],
+                     TESTUDO_DEFER_HIT=row["hit"])
+    for name in ("grain", "quantum"):
+        if row.get(name):
+            named["TESTUDO_" + name.upper()] = row[name]
+    return {name: str(value) for name, value in named.items()}
+
+
+def record(command, setting, path, output):
+    """Run COMMAND with SETTING and record its shield."""
+    environment = {**os.environ, **variables(setting), "TESTUDO_RECORD": path}
+    kernel.measure(command, environment, output, fixed=True)
     if not os.path.isfile(path):
         raise kernel.Failure(f"{command[0]} recorded nothing: does it use "
                              "the library?")
@@ -127,42 +127,92 @@ def replay(path, rows, note):
     return found
 
 
-def tune_recordings(paths, modes):
-    """Rank the grid; PATHS maps a recorded mode to its file."""
+def rank(recordings, modes):
+    """Rank the grid; RECORDINGS are pairs of a path and what it was recorded
+    with, as part of a row."""
     costs = calibrate()
-    grid = list(settings(modes, "track_call" in costs))
-    done = 0
+    tracking = "track_call" in costs
+    grids = [list(settings(modes, tracking, not any(setting.values())))
+             for _, setting in recordings]
+    total, done, rows = sum(map(len, grids)), 0, []
 
     def note():
         nonlocal done
         done += 1
-        progress(done, len(grid))
+        progress(done, total)
 
-    rows = []
-    for recorded, path in paths.items():
-        part = [row for row in grid
-                if source(row) == recorded or len(paths) == 1]
-        rows += replay(path, part, note)
+    for (path, setting), grid in zip(recordings, grids):
+        for row in replay(path, grid, note):
+            rows.append({**row, **setting})
     for row in rows:
         row["seconds"] = price(row, costs)
     rows.sort(key=lambda row: row["seconds"])
     return {"costs": costs, "rows": rows}
 
 
-def tune(command, modes, output):
+def tune_recording(path, modes):
+    return rank([(path, {"grain": 0, "quantum": 0})], modes)
+
+
+def tune(command, modes, output, grains, quanta):
+    points = [(grain, 0) for grain in grains]
+    points += [(0, quantum) for quantum in quanta]
     with tempfile.TemporaryDirectory() as room:
-        paths = {}
-        recorded = [RECORDED[m] for m in modes]
-        if "deferred" in modes:
-            recorded.append("ranged")
-        for mode in dict.fromkeys(recorded):
-            print(f"testudo: recording {mode}", file=sys.stderr)
-            paths[mode] = os.path.join(room, mode)
-            record(command, mode, paths[mode], output)
-        return tune_recordings(paths, modes)
+        recordings = []
+        for index, (grain, quantum) in enumerate(dict.fromkeys(points)):
+            setting = {"grain": grain, "quantum": quantum}
+            print("testudo: recording"
+                  + "".join(f", {name} {value}" for name, value
+                            in setting.items() if value), file=sys.stderr)
+            path = os.path.join(room, str(index))
+            record(command, {"mode": "ranged", "queue": 1024, **setting},
+                   path, output)
+            recordings.append((path, setting))
+        return rank(recordings, modes)
 
 
-COLUMNS = [("mode", "mode"), ("queue", "queue"), ("fresh", "fresh"),
+def counted(command, row, output):
+    """The calls that COMMAND makes with the setting of ROW: protection, and in
+    dirty mode arming."""
+    environment = {**os.environ, **variables(row)}
+    shield = kernel.measure(command, environment, output, True)["shield"]
+    if not shield:
+        raise kernel.Failure(f"{command[0]} printed no statistics")
+    return sum(int(shield[0].get(name, "0").split()[0])
+               for name in ("protection", "arms"))
+
+
+def verify(result, command, most, output):
+    """Run COMMAND with the MOST best settings and, of each mode, the best; not
+    at all if MOST is 0."""
+    seen = {row["mode"] for row in result["rows"]} if most == 0 else set()
+    for index, row in enumerate(result["rows"]):
+        if index < most or row["mode"] not in seen:
+            seen.add(row["mode"])
+            row["predicted"] = row["calls"] + row["arms"]
+            row["counted"] = counted(command, row, output)
+
+
+def difference(row):
+    """The predicted calls against those counted, a part of these."""
+    return (row["predicted"] - row["counted"]) / max(row["counted"], 1)
+
+
+def verification(result):
+    """What was predicted, what was counted, and the difference."""
+    lines = [["setting", "predicted", "counted", "difference"]]
+    for row in result["rows"]:
+        if "counted" in row:
+            lines.append([" ".join(
+                f"{name.removeprefix('TESTUDO_').lower()}={value}"
+                for name, value in variables(row).items()),
+                f"{row['predicted']:,}", f"{row['counted']:,}",
+                f"{difference(row):+.2%}"])
+    return tally.columns(lines)
+
+
+COLUMNS = [("mode", "mode"), ("grain", "grain"), ("quantum", "quantum"),
+           ("queue", "queue"), ("fresh", "fresh"),
            ("hit", "hit"), ("calls", "mprotect"), ("changed", "pages"),
            ("hits", "hits"), ("track_calls", "ioctl"), ("bound", "least")]
 
@@ -175,50 +225,63 @@ def report(result, most=15):
             shown.append(row)
             seen.add(row["mode"])
     head = [title for _, title in COLUMNS] + ["seconds"]
-    body = [[str(row[key]) for key, _ in COLUMNS]
+    body = [[str(row[key] or ("-" if key in ("grain", "quantum") else 0))
+             for key, _ in COLUMNS]
             + [f"{row['seconds']:.4f}"] for row in shown]
     widths = [max(map(len, column)) for column in zip(head, *body)]
     lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths))
              for row in [head, *body]]
     best = result["rows"][0]
     lines += ["", "least: no shield could make fewer calls (mprotect, and in "
-              "dirty mode arming)", "recommended: "
-              f"TESTUDO_SHIELD={best['mode']} TESTUDO_QUEUE={best['queue']}"]
-    if best["mode"] == "deferred":
-        lines[-1] += (f" TESTUDO_DEFER_FRESH={best['fresh']}"
-                      f" TESTUDO_DEFER_HIT={best['hit']}")
+              "dirty mode arming)", "recommended: " + " ".join(
+                  f"{name}={value}" for name, value
+                  in variables(best).items())]
     return "\n".join(lines)
 
 
 def heat_map(result, path):
-    """Predicted calls of deferred mode: scans before a bar against queue."""
+    """Predicted calls of deferred mode, or of the first mode there is: grain
+    against queue length."""
     try:
         import matplotlib
         matplotlib.use("Agg")
         from matplotlib import colors, pyplot
     except ImportError as error:
         raise kernel.Failure("matplotlib is not installed") from error
-    best = {}
-    for row in result["rows"]:
-        if row["mode"] == "deferred":
-            place = (row["fresh"], row["queue"])
-            best[place] = min(best.get(place, row["calls"]), row["calls"])
-    if not best:
-        raise kernel.Failure("nothing of mode deferred to draw")
-    table = [[max(best[f, q], 1) for q in QUEUES] for f in FRESH]
-    figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
-    norm = colors.LogNorm() if min(map(min, table)) < max(map(max, table)) \
-        else None
-    image = axes.imshow(table, norm=norm, cmap="viridis_r", aspect="auto")
-    for y, line in enumerate(table):
-        for x, number in enumerate(line):
-            axes.text(x, y, f"{number:,}", ha="center", va="center",
-                      fontsize=8, color="white",
-                      bbox={"facecolor": "#2b2d42", "alpha": 0.6, "pad": 2})
-    axes.set_xticks(range(len(QUEUES)), [f"{q:,}" for q in QUEUES])
-    axes.set_yticks(range(len(FRESH)), FRESH)
-    axes.set_xlabel("queue length")
-    axes.set_ylabel("scans before a bar")
-    axes.set_title("predicted protection calls, mode deferred")
-    figure.colorbar(image)
+    present = {row["mode"] for row in result["rows"]}
+    modes = [mode for mode in ("ranged", "deferred") if mode in present]
+    if not modes:
+        raise kernel.Failure("no mode with a queue to draw")
+    figure, places = pyplot.subplots(
+        1, len(modes), figsize=(6 * len(modes), 3.4), layout="constrained",
+        squeeze=False)
+    for axes, mode in zip(places[0], modes):
+        best = {}
+        for row in result["rows"]:
+            if row["mode"] == mode and not row["quantum"]:
+                place = (row["grain"], row["queue"])
+                best[place] = min(best.get(place, row["calls"]), row["calls"])
+        grains = sorted({grain for grain, _ in best})
+        table = [[max(best[g, q], 1) for q in QUEUES] for g in grains]
+        low, high = min(map(min, table)), max(map(max, table))
+        image = axes.imshow(
+            table, norm=colors.LogNorm(low, high) if low < high else None,
+            cmap="viridis_r", aspect="auto")
+        for y, line in enumerate(table):
+            for x, number in enumerate(line):
+                axes.text(x, y, f"{number:,}", ha="center", va="center",
+                          fontsize=9, color="white",
+                          bbox={"facecolor": "#2b2d42", "edgecolor": "none",
+                                "alpha": 0.6, "pad": 2})
+        axes.set_xticks(range(len(QUEUES)), [f"{q:,}" for q in QUEUES])
+        axes.set_yticks(range(len(grains)),
+                        [f"{g >> 10} KiB" if g else "default"
+                         for g in grains])
+        axes.set_xlabel("queue length")
+        axes.set_ylabel("grain")
+        axes.set_title(f"predicted protection calls, mode {mode}",
+                       fontsize=11)
+        if low < high:
+            figure.colorbar(image, ax=axes, format="{x:,.0f}")
     figure.savefig(path, dpi=150)
+    pyplot.close(figure)
