@@ -290,6 +290,42 @@ static val macro_alias(val spec, struct scope *sc) {
   raise_syntax("syntax-rules expected", spec);
 }
 
+/* A pattern is looked at once, where its macro is defined: one ellipsis at
+   each level, no variable twice. *seen are the variables so far. */
+static void check_pattern(struct rules *r, val pattern, val *seen) {
+  check_c_depth();
+  bool many = false;
+  val p = is_vector(pattern) ? vector_list(pattern) : pattern, slow = p;
+  for (int n = 1; is_pair(p); p = CDR(p), n++) {
+    if (!is_ellipsis(r, CAR(p)))
+      check_pattern(r, CAR(p), seen);
+    else if (many)
+      raise_syntax("two ellipses at one level of a pattern",
+                   syntax_strip(pattern));
+    else
+      many = true;
+    slow = n % 2 == 0 ? CDR(slow) : slow;
+    if (CDR(p) == slow)
+      raise_syntax("circular pattern", pattern);
+  }
+  if (is_vector(p))
+    check_pattern(r, p, seen);
+  if (!is_identifier(p) || is_literal(r, p) || is_ellipsis(r, p) ||
+      syntax_strip(p) == intern("_"))
+    return;
+  for (val l = *seen; l != NIL; l = CDR(l))
+    if (CAR(l) == p)
+      raise_syntax("pattern variable twice", syntax_strip(p));
+  *seen = cons(p, *seen);
+}
+
+static void check_rule(struct rules *r, val rule) {
+  val seen = NIL;
+  if (list_length(rule) != 2 || !is_pair(CAR(rule)))
+    raise_syntax("bad syntax rule", rule);
+  check_pattern(r, CDR(CAR(rule)), &seen);
+}
+
 val macro_from_spec(val spec, struct scope *sc) {
   if (!is_pair(spec) || !is_identifier(CAR(spec)) ||
       !is_keyword(CAR(spec), sc, "syntax-rules"))
@@ -303,9 +339,9 @@ val macro_from_spec(val spec, struct scope *sc) {
   }
   if (!is_pair(rest) || list_length(CAR(rest)) < 0)
     raise_syntax("bad syntax-rules", spec);
+  struct rules r = {.literals = CAR(rest), .ellipsis = ellipsis};
   for (val l = CDR(rest); l != NIL; l = CDR(l))
-    if (list_length(CAR(l)) != 2 || !is_pair(CAR(CAR(l))))
-      raise_syntax("bad syntax rule", CAR(l));
+    check_rule(&r, CAR(l));
   val macro = make_object(T_MACRO, 4, FALSE);
   MACRO_SCOPE(macro) = (val)sc | 1;
   MACRO_LITERALS(macro) = CAR(rest);

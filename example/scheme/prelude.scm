@@ -111,29 +111,36 @@
             ((member (car l) r same?) (loop (cdr l) r))
             (else (loop (cdr l) (cons (car l) r)))))))
 
+;; The first pair of the list l whose car fits. A second reference follows at
+;; half the speed, so that the search in a circular list ends.
+(define (%find-pair who ok? l)
+  (let loop ((at l) (slow l) (move #f))
+    (cond ((not (pair? at)) (%check-end at who) #f)
+          ((ok? (car at)) at)
+          (else
+           (let ((at (cdr at)) (slow (if move (cdr slow) slow)))
+             (if (eq? at slow) (%check-end l who))
+             (loop at slow (not move)))))))
+
 (define member
   (case-lambda
     ((x l) (%member x l))
     ((x l same?)
-     (let loop ((l l))
-       (and (pair? l)
-            (if (same? x (car l)) l (loop (cdr l))))))))
+     (%find-pair "member" (lambda (y) (same? x y)) l))))
 
 (define assoc
   (case-lambda
     ((x l) (%assoc x l))
     ((x l same?)
-     (let loop ((l l))
-       (and (pair? l)
-            (if (same? x (caar l)) (car l) (loop (cdr l))))))))
+     (let ((at (%find-pair "assoc" (lambda (p) (same? x (car p))) l)))
+       (and at (car at))))))
 
 (define (find ok? l)
-  (and (pair? l)
-       (if (ok? (car l)) (car l) (find ok? (cdr l)))))
+  (let ((at (%find-pair "find" ok? l)))
+    (and at (car at))))
 
 (define (find-tail ok? l)
-  (and (pair? l)
-       (if (ok? (car l)) l (find-tail ok? (cdr l)))))
+  (%find-pair "find-tail" ok? l))
 
 (define (list-index ok? l)
   (let loop ((l l) (i 0))

@@ -31,6 +31,29 @@ static val arg_list(val *argv, int i) {
   return argv[i];
 }
 
+/* A second reference follows at half the speed: a circular list is no list. */
+struct walk {
+  val list, slow;
+  bool odd;
+};
+
+static bool walk_on(struct walk *w) {
+  w->list = CDR(w->list);
+  w->odd = !w->odd;
+  if (!w->odd)
+    w->slow = CDR(w->slow);
+  return w->list != w->slow;
+}
+
+static val last_pair(val *argv, int i) {
+  val last = arg_pair(argv, i);
+  struct walk w = {last, last, false};
+  while (is_pair(CDR(w.list)))
+    if (!walk_on(&w))
+      raise_type(i, argv[i], "list");
+  return w.list;
+}
+
 /* ---- equivalence */
 
 static bool same_bignum(val a, val b) {
@@ -246,12 +269,8 @@ static val p_append_in_place(int argc, val *argv) {
   for (int i = argc - 1; i >= 0; i--) {
     if (argv[i] == NIL)
       continue;
-    if (result != NIL) {
-      val last = arg_pair(argv, i);
-      while (is_pair(CDR(last)))
-        last = CDR(last);
-      CDR(last) = result;
-    }
+    if (result != NIL)
+      CDR(last_pair(argv, i)) = result;
     result = argv[i];
   }
   return result;
@@ -317,20 +336,6 @@ static val p_list_head(int argc, val *argv) {
   return list_reverse(r);
 }
 
-/* A second reference follows at half the speed: a circular list is no list. */
-struct walk {
-  val list, slow;
-  bool odd;
-};
-
-static bool walk_on(struct walk *w) {
-  w->list = CDR(w->list);
-  w->odd = !w->odd;
-  if (!w->odd)
-    w->slow = CDR(w->slow);
-  return w->list != w->slow;
-}
-
 static val p_list_copy(int argc, val *argv) {
   (void)argc;
   struct walk w = {argv[0], argv[0], false};
@@ -342,10 +347,7 @@ static val p_list_copy(int argc, val *argv) {
 
 static val p_last_pair(int argc, val *argv) {
   (void)argc;
-  val list = arg_pair(argv, 0);
-  while (is_pair(CDR(list)))
-    list = CDR(list);
-  return list;
+  return last_pair(argv, 0);
 }
 
 /* ---- searching */
@@ -415,7 +417,7 @@ static val p_assoc(int argc, val *argv) {
 static val p_memq_delete(int argc, val *argv) {
   (void)argc;
   val r = NIL;
-  for (val l = argv[1]; is_pair(l); l = CDR(l))
+  for (val l = arg_list(argv, 1); l != NIL; l = CDR(l))
     if (CAR(l) != argv[0])
       r = cons(CAR(l), r);
   return list_reverse(r);
