@@ -18,6 +18,7 @@ from . import kernel, tally
 QUEUES = [16, 64, 256, 1024, 16384]
 FRESH = [0, 1, 2, 4]
 HIT = [2, 6, 16]
+DEFERRAL = (2, 6)              # where others are compared
 GRAINS = [0, 16384, 65536]     # bytes; 0: as the program has it
 QUANTA = [0, 262144, 1048576]
 
@@ -256,15 +257,14 @@ def heat_map(result, path):
         1, len(modes), figsize=(6 * len(modes), 3.4), layout="constrained",
         squeeze=False)
     for axes, mode in zip(places[0], modes):
-        best = {}
-        for row in result["rows"]:
-            if row["mode"] == mode and not row["quantum"]:
-                place = (row["grain"], row["queue"])
-                best[place] = min(best.get(place, row["calls"]), row["calls"])
-        grains = sorted({grain for grain, _ in best})
-        table = [[max(best[g, q], 1) for q in QUEUES] for g in grains]
+        calls = {(row["grain"], row["queue"]): max(row["calls"], 1)
+                 for row in result["rows"]
+                 if row["mode"] == mode and not row["quantum"]
+                 and (row["fresh"], row["hit"]) == DEFERRAL}
+        grains = sorted({grain for grain, _ in calls})
+        table = [[calls[g, q] for q in QUEUES] for g in grains]
         low, high = min(map(min, table)), max(map(max, table))
-        image = axes.imshow(
+        axes.imshow(
             table, norm=colors.LogNorm(low, high) if low < high else None,
             cmap="viridis_r", aspect="auto")
         for y, line in enumerate(table):
@@ -281,7 +281,5 @@ def heat_map(result, path):
         axes.set_ylabel("grain")
         axes.set_title(f"predicted protection calls, mode {mode}",
                        fontsize=11)
-        if low < high:
-            figure.colorbar(image, ax=axes, format="{x:,.0f}")
     figure.savefig(path, dpi=150)
     pyplot.close(figure)
