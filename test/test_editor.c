@@ -728,7 +728,7 @@ static void set_timer(suseconds_t us) {
 static __attribute__((noinline)) void run_first(actor_t *a,
                                                 const setting_t *s) {
   bool stress = getenv("TESTUDO_STRESS") != NULL;
-  size_t rounds = stress ? s->rounds / 15 : s->rounds;
+  size_t rounds = stress ? s->rounds / 40 : s->rounds;
   for (size_t i = 0; i < rounds; ++i) {
     act_often(a, 300);
     direct(a, i);
