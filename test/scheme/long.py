@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WORKLOADS = os.path.join(HERE, "..", "..", "example", "scheme", "workload")
 SIZES = {
     "leaf": ["150"], "trees": ["20"], "lists": ["400000", "5"],
-    "storm": ["64", "5000000"], "table": ["2000"], "matrix": ["300", "40"],
+    "storm": ["64", "5000000"], "table": ["2000"], "matrix": ["430", "40"],
     "text": ["80000"], "puzzle": ["12"], "bignum": ["20000"],
     "continuations": ["2000", "1200"], "rewrite": ["200"],
 }
