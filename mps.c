@@ -66,6 +66,7 @@
 #include "trace/sanity.c"
 #include "trace/scan.c"
 #include "trace/tell.c"
+#include "trace/tenure.c"
 #include "trace/thread.c"
 #include "trace/trace.c"
 #include "trace/transform.c"

@@ -39,7 +39,7 @@ typedef uint16_t tdo_group_t;
 #define TDO_GROUP_CONTROL ((tdo_group_t)2) /* the library's own blocks */
 #define TDO_GROUP_MANUAL  ((tdo_group_t)3) /* manual pools */
 #define TDO_GROUP_FIRST   ((tdo_group_t)4) /* first that clients get */
-#define TDO_GROUPS        1024
+#define TDO_GROUPS        2048
 
 #define TDO_ZONE_BYTE_SHARED 0xFFu /* may be white, may be any age */
 #define TDO_ZONE_NONE        UINT32_MAX

@@ -86,6 +86,8 @@ typedef struct tdo_statistics_s {
   /* Collections, those of everything, and the time in them. */
   size_t collections, full_collections, pauses;
   double collect_seconds, longest_pause;
+  /* Bytes promoted without a collection, since nearly all survived. */
+  size_t tenured;
   /* System calls by the library in the whole process, each attempt counted:
      equal to the kernel's own count. */
   size_t map_calls, unmap_calls, protect_calls_process, advise_calls;

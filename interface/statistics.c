@@ -48,6 +48,7 @@ static void statistics_heap(tdo_statistics_s *s, const tdo_heap_t *heap) {
 
   s->collections = t->collections;
   s->full_collections = t->full_collections;
+  s->tenured = t->tenured;
   s->collect_seconds = (double)t->paused_ns / 1e9;
   s->pauses = t->pauses;
   s->longest_pause = (double)t->pause_longest_ns / 1e9;
@@ -142,12 +143,13 @@ static void print_rest(FILE *f, const tdo_statistics_s *s) {
   fprintf(f,
           "  threads      %zu stops, %zu threads, %.6f s\n"
           "  collections  %zu, of everything %zu\n"
+          "  promoted     %zu bytes without a collection\n"
           "  pauses       %zu, in all %.3f s, longest %.6f s\n"
           "  faults       %zu minor, %zu major (whole process)\n"
           "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise "
           "(whole process)\n",
           s->stops, s->threads_stopped, s->stopped_seconds, s->collections,
-          s->full_collections, s->pauses, s->collect_seconds,
+          s->full_collections, s->tenured, s->pauses, s->collect_seconds,
           s->longest_pause, s->faults_minor, s->faults_major, s->map_calls,
           s->unmap_calls, s->protect_calls_process, s->advise_calls);
 }

@@ -102,6 +102,7 @@ static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
   if (res != MPS_RES_OK)
     return res;
   amc->leaf = !pool->klass->scanned;
+  amc->shift = tdo_log2(pool->align);
   tdo_ring_init(&amc->open);
   res = amc_take_chain(amc, args);
   if (res != MPS_RES_OK)
@@ -128,7 +129,7 @@ static mps_res_t amc_make_pins(amc_pool_t *amc, amc_seg_t *seg) {
   void *p;
   mps_res_t res;
 
-  seg->pin_count = tdo_seg_size(&seg->gc.seg) / amc->pool.align;
+  seg->pin_count = tdo_seg_size(&seg->gc.seg) >> amc->shift;
   res = tdo_pool_control_alloc(&p, &amc->pool, amc_pin_bytes(seg));
   if (res == MPS_RES_OK)
     seg->pin_table = p;
@@ -289,7 +290,7 @@ static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
     seg->starts[0] = 0;
     seg->starts_known = 1;
   }
-  p = base + (size_t)seg->starts[seg->starts_known - 1] * amc->pool.align;
+  p = base + ((size_t)seg->starts[seg->starts_known - 1] << amc->shift);
   while (seg->starts_known <= card && p < filled) {
     size_t c;
     /* P is the last known start; cards up to its end begin at the next. */
@@ -298,7 +299,7 @@ static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
     while (seg->starts_known <= c && seg->starts_known <= card &&
            seg->starts_known < seg->card_count)
       seg->starts[seg->starts_known++] =
-          (uint32_t)((size_t)(p - base) / amc->pool.align);
+          (uint32_t)((size_t)(p - base) >> amc->shift);
   }
   return seg->starts_known > card;
 }
@@ -315,7 +316,7 @@ static char *amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
     /* Start in the nearest earlier card that has a start before ADDR. */
     if (amc_know_starts(amc, seg, card))
       while (card > 0) {
-        char *start = base + (size_t)seg->starts[card] * amc->pool.align;
+        char *start = base + ((size_t)seg->starts[card] << amc->shift);
         if (start <= addr) {
           p = start;
           break;
@@ -400,7 +401,7 @@ static void amc_grey(amc_pool_t *amc, amc_seg_t *seg) {
 
 static size_t amc_pin_index(const amc_pool_t *amc, const amc_seg_t *seg,
                             const char *base) {
-  return (size_t)(base - seg->gc.seg.base) / amc->pool.align;
+  return (size_t)(base - seg->gc.seg.base) >> amc->shift;
 }
 
 static bool amc_is_pinned(const amc_pool_t *amc, const amc_seg_t *seg,
@@ -767,7 +768,7 @@ static mps_res_t amc_scan_pinned(amc_pool_t *amc, tdo_scan_t *scan,
 
   while ((i = tdo_bits_next_set(seg->unread, i, n)) < n ||
          (i = tdo_bits_next_set(seg->unread, 0, n)) < n) {
-    char *p = seg->gc.seg.base + i * amc->pool.align, *q = p;
+    char *p = seg->gc.seg.base + (i << amc->shift), *q = p;
     mps_res_t res;
     do { /* neighbours are scanned as one */
       tdo_bits_clear(seg->unread, i);
@@ -857,6 +858,15 @@ static void amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   seg->marked = 0;
   seg->in_place = amc_may_stay(amc, seg);
   gc->nailed = seg->in_place;
+}
+
+static void amc_tenured(tdo_pool_t *pool, tdo_gcseg_t *gc) {
+  amc_pool_t *amc = amc_of(pool);
+
+  for (size_t i = 0; i <= amc->chain->count; ++i)
+    if (amc->to[i].seg == amc_seg_of(gc))
+      amc->to[i].seg = NULL;
+  gc->filling = false;
 }
 
 static void amc_pause(tdo_pool_t *pool) {
@@ -1063,8 +1073,8 @@ static mps_addr_t amc_pinned(tdo_pool_t *pool, tdo_gcseg_t *gc,
   .finish = amc_finish, .ap_init = amc_ap_init, .fill = amc_fill,             \
   .empty = amc_empty, .ramp = amc_ramp, .whiten = amc_whiten,                 \
   .pinned = amc_pinned, .fix = amc_fix, .alive = amc_alive,                   \
-  .pause = amc_pause, .reclaim = amc_reclaim, .walk = amc_walk,               \
-  .addr_object = amc_addr_object
+  .pause = amc_pause, .reclaim = amc_reclaim, .tenured = amc_tenured,         \
+  .walk = amc_walk, .addr_object = amc_addr_object
 
 static const tdo_pool_class_t amc_class = {
     AMC_METHODS,      .name = "AMC",      .scanned = true,

@@ -40,6 +40,7 @@ typedef struct amc_pool {
   tdo_pool_t pool;   /* first */
   tdo_chain_t *chain;
   bool leaf, interior;
+  unsigned shift;    /* log2 of the alignment */
   size_t extend_by, large;
   tdo_ring_t open;   /* nailed segments exposed in this slice */
   amc_to_t *to;      /* one a generation of the chain, one for the top */

@@ -6,6 +6,12 @@
 #include "trace/heap.h"
 #include "trace/tell.h"
 
+static int gcseg_place(const tdo_pool_t *pool, bool leaf) {
+  if (pool->klass->moving)
+    return leaf ? TDO_PLACE_LEAF : TDO_PLACE_SCANNED;
+  return leaf ? TDO_PLACE_FIXED_LEAF : TDO_PLACE_FIXED;
+}
+
 mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
                           tdo_gen_t *gen, size_t descriptor, size_t size,
                           bool leaf) {
@@ -19,7 +25,7 @@ mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
   seg = p;
   memset(seg, 0, descriptor);
   res = tdo_seg_init(&seg->seg, &heap->space, size,
-                     gen->group[leaf ? TDO_PLACE_LEAF : TDO_PLACE_SCANNED],
+                     gen->group[gcseg_place(pool, leaf)],
                      false, pool);
   if (res != MPS_RES_OK) {
     tdo_control_free(&heap->control, seg, descriptor);

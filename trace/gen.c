@@ -157,3 +157,43 @@ void tdo_gen_pardon(tdo_gen_t *gen) {
   }
   gen->condemned = false;
 }
+
+/* Fresh groups for what moves, and the old ones become the top's. */
+static bool gen_give_groups(tdo_gen_t *gen, tdo_gen_t *top) {
+  tdo_group_t fresh[TDO_PLACES];
+
+  if (gen_groups(gen, fresh) != MPS_RES_OK)
+    return false;
+  for (int i = 0; i < TDO_PLACES; ++i) {
+    bool moves = i == TDO_PLACE_SCANNED || i == TDO_PLACE_LEAF;
+    tdo_space_group_merge(&gen->heap->space,
+                          moves ? top->group[i] : gen->group[i],
+                          moves ? gen->group[i] : fresh[i]);
+    if (moves)
+      gen->group[i] = fresh[i];
+  }
+  return true;
+}
+
+size_t tdo_gen_tenure(tdo_gen_t *gen) {
+  tdo_gen_t *top = &gen->heap->top;
+  size_t bytes = 0;
+
+  TDO_CHECK(!gen->condemned && gen != top);
+  if (!gen_give_groups(gen, top))
+    return 0;
+  TDO_RING_FOR(node, &gen->segs) {
+    tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
+    if (seg->pool->klass->tenured != NULL) {
+      seg->gen = top;
+      bytes += tdo_seg_size(&seg->seg);
+      tdo_ring_remove(node);
+      tdo_ring_append(&top->segs, node);
+    }
+  }
+  top->size += (double)bytes;
+  top->fresh += (double)bytes;
+  gen->size -= (double)bytes;
+  gen->fresh = tdo_fmax(0, gen->fresh - (double)bytes);
+  return bytes;
+}

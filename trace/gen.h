@@ -10,8 +10,14 @@ typedef struct tdo_gen tdo_gen_t;
 typedef struct mps_chain_s tdo_chain_t;
 
 /* Placement kinds: what is scanned (and may be protected) lies apart from
-   what is not. */
-enum { TDO_PLACE_SCANNED, TDO_PLACE_LEAF, TDO_PLACES };
+   what is not, and what moves from what stays in its generation. */
+enum {
+  TDO_PLACE_SCANNED,
+  TDO_PLACE_LEAF,
+  TDO_PLACE_FIXED,
+  TDO_PLACE_FIXED_LEAF,
+  TDO_PLACES
+};
 
 struct tdo_gen {
   tdo_sig_t sig;
@@ -61,5 +67,10 @@ tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);
    no groups left (then nothing changed). */
 bool tdo_gen_condemn(tdo_gen_t *gen);
 void tdo_gen_pardon(tdo_gen_t *gen);
+
+/* All segments in GEN of moving pools become the top generation's, at the end
+   of its ring, where they lie. Their bytes; 0 if there are none, or no groups
+   left (then nothing changed). */
+size_t tdo_gen_tenure(tdo_gen_t *gen);
 
 #endif /* TDO_TRACE_GEN_H */

@@ -20,6 +20,7 @@ typedef enum tdo_clamp { TDO_UNCLAMPED, TDO_CLAMPED, TDO_PARKED } tdo_clamp_t;
 
 typedef struct tdo_heap_stats {
   size_t collections, full_collections;
+  size_t tenured;        /* bytes promoted without a collection */
   uint64_t pause_longest_ns;
   size_t pauses;         /* sessions in which the collector worked */
   uint64_t paused_ns;    /* and the time in them */
@@ -93,6 +94,9 @@ struct mps_arena_s {
   double full_growth;    /* of the heap that makes a full collection due */
   size_t skip, skip_next; /* collections for which the nursery is promoted
                             past the middle generation: now, and next time */
+  size_t dense;          /* nurseries in a row of which nearly all survived */
+  double tenure, tenured; /* bytes that may be promoted without a collection,
+                            and that were since the last */
   double survivors;      /* bytes alive after the last full collection */
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
@@ -103,7 +107,8 @@ struct mps_arena_s {
   size_t quantum_now;    /* the same, larger while hits come close together */
   uint64_t hit_ended, hit_took; /* the last hit of a read bar; ns */
   uint64_t stopped_at;   /* ns */
-  bool stress_move;      /* under stress: the next full one moves all */
+  bool stress_move;      /* under stress: the next full one moves all, */
+  bool stress_tenure;    /* the next minor one is a promotion */
   bool explicit_collect; /* the client asked: keep no memory back */
   bool trace_emergency_next; /* the next collection starts without memory */
   unsigned stress, stress_count;

@@ -12,6 +12,7 @@
 #define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
+#define SLICE_SHARE   0.1  /* of the pause time, that a slice takes at least */
 
 #define NURSERY_SHARE 0.25 /* of the heap, for an adapted nursery, at most */
 #define NURSERY_MOST  ((double)(64 << 20))
@@ -24,6 +25,14 @@
                              the nursery promoted past it */
 #define SKIP_LEAST    4   /* times in a row, doubled while that holds */
 #define SKIP_MOST     16
+
+#define TENURE_DENSE 0.85 /* surviving share of a nursery, */
+#define TENURE_RUNS  2    /* times in a row, to promote the next ones as they
+                             are; the first time twice this one's size, */
+#define TENURE_SHARE 0.25 /* in the end this share of the heap; */
+#define TENURE_COST  0.5  /* more, while it is less than this share of what a
+                             minor collection would have to scan, */
+#define TENURE_MOST  0.5  /* up to this share of the heap */
 
 #define MINOR_MOST 0.5   /* of the heap, for a minor collection when memory ran
                             out */
@@ -102,10 +111,12 @@ static void policy_run(tdo_heap_t *heap) {
 static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   double all = (double)heap->trace.condemned + (double)heap->trace.owed;
   double room = tdo_fmax(ROOM_LEAST, ROOM_SHARE * all);
+  double least = SLICE_SHARE * SCAN_RATE * tdo_fmin(heap->pause_time, 1);
   size_t work;
 
+  /* A slice ends with putting up bars: not for too little. */
   heap->debt += (double)bytes * all / room;
-  if (heap->debt < (double)heap->quantum)
+  if (heap->debt < tdo_fmax(least, (double)heap->quantum))
     return;
   work = (size_t)heap->debt;
   heap->debt = 0;
@@ -118,7 +129,7 @@ static bool policy_stress(tdo_heap_t *heap) {
   heap->stress_count = 0;
   if (!policy_heap_size(heap))
     return false;
-  /* Minor and full in turn, so that each path is met. */
+  /* Minor, full and a promotion in turn, so that each path is met. */
   heap->stress_turn = !heap->stress_turn;
   if (heap->stress_turn && heap->default_chain == NULL &&
       tdo_ring_empty(&heap->chains))
@@ -126,7 +137,9 @@ static bool policy_stress(tdo_heap_t *heap) {
   if (heap->stress_turn) {
     tdo_chain_t *chain =
         TDO_RING_ENTRY(tdo_chain_t, heap_ring, heap->chains.next);
-    if (tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))
+    heap->stress_tenure = !heap->stress_tenure;
+    if (!(heap->stress_tenure && tdo_tenure(heap, chain) > 0) &&
+        tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))
       tdo_trace_finish(heap);
   } else if ((heap->stress_move = !heap->stress_move),
              tdo_trace_start(heap, NULL, 0, "stress, full")) {
@@ -137,6 +150,24 @@ static bool policy_stress(tdo_heap_t *heap) {
       tdo_trace_finish(heap);
   }
   return true;
+}
+
+/* Bytes that may be promoted as they are before the next minor collection. */
+static double policy_tenure_room(tdo_heap_t *heap) {
+  double dirty = (double)(tdo_remember_dirty(heap) << heap->page_shift);
+  double most = TENURE_MOST * policy_heap_size(heap);
+
+  return tdo_fmax(heap->tenure, tdo_fmin(TENURE_COST * dirty, most));
+}
+
+/* Promote CHAIN as it is, while minor collections would find next to nothing.
+   What is lost by that until the next full collection is bounded. */
+static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
+  if (chain != heap->default_chain || heap->tenure <= 0 ||
+      heap->tenured >= policy_tenure_room(heap))
+    return false;
+  heap->tenured += (double)tdo_tenure(heap, chain);
+  return policy_due(chain) < 0;
 }
 
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
@@ -160,7 +191,8 @@ void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
     long due = chain->ramps > 0 ? -1 : policy_due(chain);
     if (due >= 0) {
-      if (tdo_trace_start(heap, chain, (size_t)due,
+      if (!policy_tenure(heap, chain) &&
+          tdo_trace_start(heap, chain, (size_t)due,
                           "A generation passed its capacity."))
         policy_run(heap);
       return;
@@ -307,6 +339,26 @@ static void policy_skip(tdo_heap_t *heap) {
   heap->skip = heap->skip_next;
 }
 
+/* A minor collection of the default chain tells whether the next ones are
+   worth their while. */
+static void policy_judge(tdo_heap_t *heap) {
+  const tdo_gen_t *nursery;
+
+  if (heap->default_chain == NULL ||
+      heap->trace.chain != heap->default_chain)
+    return;
+  nursery = &heap->default_chain->gens[0];
+  heap->tenured = 0;
+  if (nursery->survived <= TENURE_DENSE * nursery->condemned_size) {
+    heap->dense = 0;
+    heap->tenure = 0;
+  } else if (++heap->dense >= TENURE_RUNS) {
+    heap->tenure =
+        tdo_fmin(TENURE_SHARE * policy_heap_size(heap),
+                 2 * tdo_fmax(heap->tenure, nursery->condemned_size));
+  }
+}
+
 /* The default chain's nursery grows while collecting takes more than its
    share of the time, since most of a minor collection's cost (roots, written
    pages) does not grow with it; up to a share of the heap. It shrinks again,
@@ -341,6 +393,7 @@ void tdo_policy_collected(tdo_heap_t *heap) {
 
   policy_adapt(heap);
   policy_skip(heap);
+  policy_judge(heap);
   if (heap->trace.full) {
     heap->full_growth =
         (double)heap->trace.survived >

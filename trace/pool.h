@@ -106,6 +106,8 @@ struct mps_pool_class_s {
   /* The collection is over: free what died in SEG; it is white no more, or
      gone. */
   void (*reclaim)(tdo_pool_t *pool, tdo_gcseg_t *seg);
+  /* SEG was promoted to the top generation as it is. Null: it cannot be. */
+  void (*tenured)(tdo_pool_t *pool, tdo_gcseg_t *seg);
 
   /* Visit every object of the pool; null: nothing to visit. */
   bool (*walk)(tdo_pool_t *pool, tdo_walk_visit_t visit, void *closure);

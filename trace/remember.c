@@ -122,6 +122,20 @@ void tdo_remember_harvest(mps_arena_t heap) {
     tdo_shield_harvest(&heap->shield, remember_written, heap);
 }
 
+size_t tdo_remember_dirty(mps_arena_t heap) {
+  const uint64_t dirty = 0x0101010101010101u * TDO_DIRTY;
+  size_t p = 0, count = 0;
+  uint64_t word;
+
+  for (; p + 8 <= heap->page_limit; p += 8) {
+    memcpy(&word, heap->summary + p, 8);
+    count += (size_t)__builtin_popcountll(word & dirty);
+  }
+  for (; p < heap->page_limit; ++p)
+    count += (heap->summary[p] & TDO_DIRTY) != 0;
+  return count;
+}
+
 #define REMEMBER_RUN   16 /* pages scanned as one, sharing a summary */
 #define REMEMBER_CLOCK 64 /* runs scanned between looks at the clock */
 

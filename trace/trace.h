@@ -68,9 +68,16 @@ static inline bool tdo_trace_busy(const tdo_trace_t *trace) {
 /* The mutator touched read-barred SEG: make it black now. */
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
 
+/* Promote what moves in CHAIN's generations to the top as it is, in no time;
+   its bytes (tenure.c). No collection is in progress. */
+size_t tdo_tenure(mps_arena_t heap, tdo_chain_t *chain);
+
 /* Learn which pages were written, where that is tracked (remember.c). Before
    anything relies on the summary. */
 void tdo_remember_harvest(mps_arena_t heap);
+/* Number of pages that the mutator may have written (before a harvest, those
+   known of). */
+size_t tdo_remember_dirty(mps_arena_t heap);
 /* Scan the pages that may refer to condemned generations (remember.c). */
 void tdo_remember_scan(mps_arena_t heap);
 /* Those of SEG alone, put off by the flip. */

@@ -1,0 +1,222 @@
+/* Testudo: tests of promotion without a collection, while nearly everything
+   survives. SPDX-License-Identifier: BSD-2-Clause */
+#include "test/objects.h"
+#include "mpscawl.h"
+#include "test/suite.h"
+
+enum { BIG = 1000, MANY = 600 }; /* references in a vector; vectors */
+
+static mps_pool_t young_pool; /* on the arena's own chain */
+static mps_ap_t young;
+
+static mps_pool_t own_chain_pool(mps_pool_class_t cls) {
+  mps_pool_t p;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
+    REQUIRE(mps_pool_create_k(&p, arena, cls, args) == MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return p;
+}
+
+static void begin(void) {
+  heap_start(mps_class_amc());
+  young_pool = own_chain_pool(mps_class_amc());
+  young = point(young_pool);
+}
+
+static void end(void) {
+  mps_arena_park(arena);
+  mps_ap_destroy(young);
+  mps_pool_destroy(young_pool);
+  heap_stop();
+}
+
+/* Bytes promoted; without meaning where promotions come at every chance. */
+static size_t tenured(void) {
+  tdo_statistics_s s;
+  tdo_statistics(arena, &s);
+  return s.tenured;
+}
+
+static mps_addr_t leafy(size_t n) {
+  mps_addr_t obj = obj_on(young, OBJ_NODE, 12);
+  *obj_ref(obj, 0) = (mps_addr_t)(n << 2 | 1);
+  return obj;
+}
+
+/* A vector whose elements know where they are. */
+static mps_addr_t vector(size_t i) {
+  mps_addr_t keep, *root = &table[ROOTS - 1];
+  *root = obj_on(young, OBJ_NODE, BIG);
+  for (size_t k = 0; k < BIG; ++k) {
+    mps_addr_t e = leafy(i * BIG + k);
+    *obj_ref(*root, k) = e;
+  }
+  keep = *root;
+  *root = NULL;
+  return keep;
+}
+
+static void check_some(size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    for (size_t k = 0; k < BIG; ++k) {
+      mps_addr_t e = *obj_ref(table[i], k);
+      REQUIRE(obj_kind(e) == OBJ_NODE);
+      REQUIRE(number_of(e) == i * BIG + k);
+    }
+}
+
+static void check_vectors(void) {
+  check_some(MANY);
+}
+
+static void build_some(size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    table[i] = vector(i);
+}
+
+static void build(void) {
+  build_some(MANY);
+}
+
+/* What is built and lives is promoted without collections, and is there. */
+START_TEST(built) {
+  size_t collections;
+  begin();
+  build();
+  collections = mps_collections(arena);
+  ck_assert_uint_gt(tenured(), 16 << 20);
+  check_vectors();
+  tdo_arena_check(arena);
+  collect();
+  ck_assert_uint_gt(mps_collections(arena), collections);
+  check_vectors();
+  end();
+}
+END_TEST
+
+/* Promoted objects are written to: what they alone refer to survives minor
+   collections. */
+START_TEST(written) {
+  mps_word_t before;
+  begin();
+  build();
+  before = mps_collections(arena);
+  for (size_t n = MANY * BIG; mps_collections(arena) < before + 20; ++n) {
+    size_t i = n * 7919 % (MANY * BIG);
+    mps_addr_t e = leafy(i);
+    *obj_ref(table[i / BIG], i % BIG) = e;
+    for (size_t k = 0; k < 4; ++k)
+      (void)leafy(0); /* and some of the nursery dies */
+  }
+  check_vectors();
+  tdo_arena_check(arena);
+  end();
+}
+END_TEST
+
+/* When what is allocated dies again, promotion ends, and memory is bounded. */
+START_TEST(churned) {
+  size_t committed, most = 0, promoted;
+  begin();
+  build();
+  committed = mps_arena_committed(arena);
+  for (size_t n = 0; n < 4000000; ++n) {
+    (void)leafy(n);
+    if (n % 4096 == 0 && mps_arena_committed(arena) > most)
+      most = mps_arena_committed(arena);
+    if (n == 2000000)
+      promoted = tenured();
+  }
+  ck_assert_uint_eq(tenured(), promoted);
+  ck_assert_uint_lt(most, 3 * committed);
+  check_vectors();
+  end();
+}
+END_TEST
+
+/* A block that is reserved while its surroundings are promoted is initialised
+   after that, with references to young objects. */
+START_TEST(reserved) {
+  const size_t size = obj_bytes(12);
+  mps_ap_t other;
+  size_t committed = 0, refused = 0;
+  begin();
+  other = point(young_pool);
+  for (size_t i = 0; i < MANY; ++i) {
+    mps_addr_t p;
+    REQUIRE(mps_reserve(&p, other, size) == MPS_RES_OK);
+    table[i] = vector(i);
+    memset(p, 0, size);
+    *(mps_word_t *)p = size << 3 | OBJ_NODE;
+    *obj_ref((char *)p + obj_header, 1) = leafy(i);
+    *obj_ref((char *)p + obj_header, 0) = table[i];
+    if (mps_commit(other, p, size)) {
+      table[i] = (char *)p + obj_header;
+      ++committed;
+    } else {
+      ++refused; /* by a flip */
+    }
+  }
+  ck_assert_uint_gt(tenured(), 16 << 20);
+  ck_assert_uint_gt(committed, refused);
+  for (size_t round = 0; round < 3; ++round) {
+    for (size_t i = 0; i < MANY; ++i) {
+      mps_addr_t v = table[i];
+      if (obj_refs(v) < BIG) {
+        REQUIRE(number_of(*obj_ref(v, 1)) == i);
+        v = *obj_ref(v, 0);
+      }
+      REQUIRE(obj_refs(v) >= BIG && number_of(*obj_ref(v, 7)) == i * BIG + 7);
+    }
+    collect();
+  }
+  mps_ap_destroy(other);
+  end();
+}
+END_TEST
+
+/* Pools whose objects stay where they are, on the same chain: these are not
+   promoted, and nothing is lost. */
+START_TEST(together) {
+  mps_pool_t marked;
+  mps_ap_t q;
+  begin();
+  marked = own_chain_pool(mps_class_awl());
+  q = point(marked);
+  build();
+  for (size_t i = 0; i < MANY; ++i) {
+    mps_addr_t v = obj_on(q, OBJ_NODE, 4);
+    *obj_ref(v, 0) = table[i];
+    *obj_ref(v, 1) = leafy(i);
+    table[i] = v;
+  }
+  for (size_t n = 0; n < 100000; ++n)
+    (void)leafy(n);
+  for (size_t i = 0; i < MANY; ++i) {
+    REQUIRE(number_of(*obj_ref(table[i], 1)) == i);
+    table[i] = *obj_ref(table[i], 0);
+  }
+  check_vectors();
+  mps_arena_park(arena);
+  mps_ap_destroy(q);
+  mps_pool_destroy(marked);
+  mps_arena_release(arena);
+  end();
+}
+END_TEST
+
+/* A chain that the client made is collected as the client said. */
+START_TEST(clients_chain) {
+  heap_start(mps_class_amc());
+  young = ap;
+  build_some(MANY / 20);
+  ck_assert_uint_eq(tenured(), 0);
+  check_some(MANY / 20);
+  heap_stop();
+}
+END_TEST
+
+SUITE_MAIN("tenure", 60, built, written, churned, reserved, together,
+           clients_chain)
