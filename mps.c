@@ -72,6 +72,8 @@
 #include "trace/transform.c"
 #include "trace/walk.c"
 #include "pool/amc.c"
+#include "pool/amc_pin.c"
+#include "pool/amc_trace.c"
 #include "pool/ams.c"
 #include "pool/awl.c"
 #include "pool/debug.c"

@@ -3,6 +3,7 @@
 #ifndef TDO_POOL_AMC_H
 #define TDO_POOL_AMC_H
 
+#include <string.h>
 #include "code/bits.h"
 #include "trace/heap.h"
 
@@ -45,5 +46,102 @@ typedef struct amc_pool {
   tdo_ring_t open;   /* nailed segments exposed in this slice */
   amc_to_t *to;      /* one a generation of the chain, one for the top */
 } amc_pool_t;
+
+static inline amc_pool_t *tdo_amc_of(tdo_pool_t *pool) {
+  return (amc_pool_t *)(void *)pool;
+}
+
+static inline amc_seg_t *tdo_amc_seg_of(tdo_gcseg_t *seg) {
+  return (amc_seg_t *)(void *)seg;
+}
+
+static inline char *tdo_amc_next(const amc_pool_t *amc, char *p) {
+  return tdo_format_next(amc->pool.format, p);
+}
+
+static inline tdo_gen_t *tdo_amc_next_gen(amc_pool_t *amc, tdo_gen_t *gen) {
+  tdo_heap_t *heap = amc->pool.heap;
+
+  if (gen->chain == NULL)
+    return gen;
+  return heap->trace.skipping && gen->chain == heap->trace.chain
+             ? &heap->top
+             : tdo_chain_gen(amc->chain, gen->index + 1);
+}
+
+static inline size_t tdo_amc_pin_bytes(const amc_seg_t *seg) {
+  return 2 * tdo_bits_words(seg->pin_count) * sizeof(tdo_bits_t);
+}
+
+/* Begin with no pins. */
+static inline void tdo_amc_use_pins(amc_seg_t *seg) {
+  seg->pins = seg->pin_table;
+  seg->unread = seg->pins + tdo_bits_words(seg->pin_count);
+  memset(seg->pins, 0, tdo_amc_pin_bytes(seg));
+}
+
+/* The table of a segment that is collected in place is cleared when the first
+   object is found in it. */
+static inline void tdo_amc_clean_pins(amc_seg_t *seg) {
+  if (seg->in_place && seg->pins == NULL)
+    tdo_amc_use_pins(seg);
+}
+
+static inline size_t tdo_amc_pin_index(const amc_pool_t *amc,
+                                       const amc_seg_t *seg, const char *base) {
+  return (size_t)(base - seg->gc.seg.base) >> amc->shift;
+}
+
+static inline bool tdo_amc_is_pinned(const amc_pool_t *amc,
+                                     const amc_seg_t *seg,
+                                     const char *base) {
+  return seg->pins != NULL &&
+         tdo_bits_get(seg->pins, tdo_amc_pin_index(amc, seg, base));
+}
+
+static inline bool tdo_amc_is_held(const amc_pool_t *amc,
+                                   const amc_seg_t *seg,
+                                   const char *base) {
+  return seg->held != NULL &&
+         tdo_bits_get(seg->held, tdo_amc_pin_index(amc, seg, base));
+}
+
+/* amc.c: a new segment of SIZE bytes in GEN; free one, or its tables. */
+mps_res_t tdo_amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc, tdo_gen_t *gen,
+                          size_t size, bool large);
+void tdo_amc_free_seg(amc_seg_t *seg);
+void tdo_amc_free_tables(amc_seg_t *seg);
+/* Room for pins, secured in advance where it is needed without memory. */
+mps_res_t tdo_amc_make_pins(amc_pool_t *amc, amc_seg_t *seg);
+
+/* amc_pin.c: base of the last object that begins at or before ADDR, in a
+   segment with at least one object. */
+char *tdo_amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr);
+/* The collector needs white SEG open; the exposure of a nailed one ends. */
+void tdo_amc_open(amc_pool_t *amc, amc_seg_t *seg);
+void tdo_amc_close(amc_seg_t *seg);
+/* The segment has something to scan. */
+void tdo_amc_grey(amc_pool_t *amc, amc_seg_t *seg);
+/* The object at BASE stays in place. */
+void tdo_amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base);
+/* Does the ambiguous reference ADDR, into the object at BASE, keep it? */
+bool tdo_amc_pins(const amc_pool_t *amc, const char *base, const char *addr);
+/* Fix the ambiguous reference ADDR. */
+mps_res_t tdo_amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg,
+                            char *addr);
+
+/* amc_trace.c: methods of the class. */
+void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc);
+mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
+                      mps_addr_t *ref_io);
+bool tdo_amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io);
+mps_res_t tdo_amc_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc);
+void tdo_amc_widen(tdo_pool_t *pool, tdo_gcseg_t *gc, char **base_io,
+                   char **limit_io);
+mps_res_t tdo_amc_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
+                             tdo_gcseg_t *gc, char *base, char *limit);
+void tdo_amc_pause(tdo_pool_t *pool);
+void tdo_amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc);
+void tdo_amc_tenured(tdo_pool_t *pool, tdo_gcseg_t *gc);
 
 #endif /* TDO_POOL_AMC_H */

@@ -1,0 +1,186 @@
+/* Testudo: mostly-copying pools: objects found by any address in them, and
+   pinned (.pins, .unread, .held and .starts in amc.c).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "pool/amc.h"
+
+/* ---- finding objects ---- */
+
+/* Fill the table of object starts of the cards up to the one of ADDR. False
+   if there is no memory for it (then walk from the base). */
+static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
+  char *base = seg->gc.seg.base, *filled = tdo_gcseg_filled(&seg->gc), *p;
+  void *mem;
+
+  if (seg->starts == NULL) {
+    seg->card_count = (tdo_seg_size(&seg->gc.seg) >> AMC_CARD_SHIFT) + 1;
+    if (tdo_pool_control_alloc(&mem, &amc->pool,
+                               seg->card_count * sizeof(uint32_t)) !=
+        MPS_RES_OK)
+      return false;
+    seg->starts = mem;
+    seg->starts[0] = 0;
+    seg->starts_known = 1;
+  }
+  p = base + ((size_t)seg->starts[seg->starts_known - 1] << amc->shift);
+  while (seg->starts_known <= card && p < filled) {
+    size_t c;
+    /* P is the last known start; cards up to its end begin at the next. */
+    p = tdo_amc_next(amc, p);
+    c = (size_t)(p - base) >> AMC_CARD_SHIFT;
+    while (seg->starts_known <= c && seg->starts_known <= card &&
+           seg->starts_known < seg->card_count)
+      seg->starts[seg->starts_known++] =
+          (uint32_t)((size_t)(p - base) >> amc->shift);
+  }
+  return seg->starts_known > card;
+}
+
+/* Base of the last object that begins at or before ADDR, in a segment with
+   at least one object. Verified against the objects as they are now, since
+   a client may cut a large block into many (interface, section 11.4). */
+char *tdo_amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
+  char *base = seg->gc.seg.base, *p = base, *next;
+  size_t card = (size_t)(addr - base) >> AMC_CARD_SHIFT;
+
+  next = tdo_amc_next(amc, p);
+  if (next <= addr && card > 0) {
+    /* Start in the nearest earlier card that has a start before ADDR. */
+    if (amc_know_starts(amc, seg, card))
+      while (card > 0) {
+        char *start = base + ((size_t)seg->starts[card] << amc->shift);
+        if (start <= addr) {
+          p = start;
+          break;
+        }
+        --card;
+      }
+    next = tdo_amc_next(amc, p);
+  }
+  while (next <= addr) {
+    p = next;
+    next = tdo_amc_next(amc, p);
+  }
+  return p;
+}
+
+/* ---- pinning ---- */
+
+/* The collector needs white SEG open: an ordinary one until it is freed, a
+   nailed one, which the mutator may reach, until this slice ends. */
+void tdo_amc_open(amc_pool_t *amc, amc_seg_t *seg) {
+  if (TDO_LIKELY(seg->gc.open))
+    return;
+  if (!seg->gc.nailed) {
+    tdo_gcseg_open_white(&seg->gc);
+    return;
+  }
+  seg->gc.open = true;
+  tdo_ring_append(&amc->open, &seg->open_ring);
+  tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+}
+
+/* End the exposure of a nailed segment. */
+void tdo_amc_close(amc_seg_t *seg) {
+  if (!seg->gc.open || tdo_ring_empty(&seg->open_ring))
+    return;
+  seg->gc.open = false;
+  tdo_ring_remove(&seg->open_ring);
+  tdo_gcseg_cover(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+}
+
+/* Is there one object in SEG, as in most large ones? */
+static bool amc_is_single(const amc_pool_t *amc, const amc_seg_t *seg) {
+  return seg->large && tdo_amc_next(amc, seg->gc.seg.base) == seg->condemned;
+}
+
+/* Give SEG a table of pins; failing that, keep the whole of it. */
+static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
+  if (seg->gc.nailed)
+    return;
+  seg->gc.nailed = true;
+  seg->gc.open = false; /* what was opened for good may be barred again */
+  if (seg->pin_table == NULL &&
+      (amc_is_single(amc, seg) || tdo_amc_make_pins(amc, seg) != MPS_RES_OK)) {
+    seg->kept = true;
+    return;
+  }
+  tdo_amc_use_pins(seg);
+}
+
+/* The segment has something to scan. */
+void tdo_amc_grey(amc_pool_t *amc, amc_seg_t *seg) {
+  if (!amc->leaf)
+    tdo_gcseg_set_grey(&seg->gc);
+}
+
+/* The object at BASE stays in place. */
+void tdo_amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
+  amc_nail(amc, seg);
+  tdo_amc_clean_pins(seg);
+  if (seg->pins != NULL) {
+    size_t i = tdo_amc_pin_index(amc, seg, base);
+    if (tdo_bits_get(seg->pins, i))
+      return;
+    tdo_bits_set(seg->pins, i);
+    tdo_bits_set(seg->unread, i);
+  }
+  tdo_amc_grey(amc, seg);
+}
+
+/* Room for .held; false if there is none. */
+static bool amc_make_held(amc_pool_t *amc, amc_seg_t *seg) {
+  void *p;
+
+  if (seg->held != NULL)
+    return true;
+  if (seg->kept ||
+      (seg->pin_table == NULL && tdo_amc_make_pins(amc, seg) != MPS_RES_OK) ||
+      tdo_pool_control_alloc(&p, &amc->pool, tdo_amc_pin_bytes(seg) / 2) !=
+          MPS_RES_OK)
+    return false;
+  seg->held = p;
+  memset(seg->held, 0, tdo_amc_pin_bytes(seg) / 2);
+  amc_nail(amc, seg);
+  return true;
+}
+
+/* The object at BASE stays in place, if it lives. */
+static void amc_hold(amc_pool_t *amc, amc_seg_t *seg, char *base) {
+  if (seg->in_place)
+    return; /* as everything in it */
+  if (amc_make_held(amc, seg))
+    tdo_bits_set(seg->held, tdo_amc_pin_index(amc, seg, base));
+  else
+    tdo_amc_pin(amc, seg, base);
+}
+
+/* Does the ambiguous reference ADDR, into the object at BASE, keep it? */
+bool tdo_amc_pins(const amc_pool_t *amc, const char *base, const char *addr) {
+  size_t ref = (size_t)base + amc->pool.format->header;
+
+  return amc->interior || tdo_round_down((size_t)addr, amc->pool.align) ==
+                              tdo_round_down(ref, amc->pool.align);
+}
+
+/* An ambiguous reference: pin, or hold, what it points into, if anything. */
+mps_res_t tdo_amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg,
+                            char *addr) {
+  char *base;
+
+  scan->ss._seen |= seg->gc.gen->bit;
+  if (addr >= seg->condemned || (seg->kept && seg->pins == NULL))
+    return MPS_RES_OK;
+  if (seg->gc.nailed && !seg->in_place)
+    tdo_amc_open(amc, seg);
+  base = tdo_amc_find(amc, seg, addr);
+  if (!tdo_amc_pins(amc, base, addr) ||
+      amc->pool.format->isfwd(base + amc->pool.format->header) != NULL)
+    return MPS_RES_OK;
+  if (scan->hold)
+    amc_hold(amc, seg, base);
+  else
+    tdo_amc_pin(amc, seg, base);
+  return MPS_RES_OK;
+}

@@ -1,0 +1,535 @@
+/* Testudo: mostly-copying pools in a collection: copying, fixing, scanning,
+   and what is left at the end (the invariants are in amc.c).
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "code/check.h"
+#include "pool/amc.h"
+
+#define AMC_TO_SIZE 65536 /* of segments that survivors fill */
+#define AMC_DENSE   0.6   /* live share that leaves them in place */
+
+/* ---- copying ---- */
+
+static void amc_to_cover(amc_to_t *to) {
+  if (to->exposed) {
+    to->exposed = false;
+    tdo_gcseg_cover(&to->seg->gc, to->seg->gc.seg.base, to->seg->gc.seg.limit);
+  }
+}
+
+static void amc_to_expose(amc_to_t *to) {
+  if (!to->exposed) {
+    to->exposed = true;
+    tdo_gcseg_expose(&to->seg->gc, to->seg->gc.seg.base,
+                     to->seg->gc.seg.limit);
+  }
+}
+
+/* Bytes of an ordinary new segment for survivors: small while the generation
+   is, so that small arenas stay small. */
+static size_t amc_to_size(const amc_pool_t *amc, const amc_to_t *to) {
+  size_t share = (size_t)(to->gen->size / 16);
+
+  return tdo_max(amc->extend_by, tdo_min(share, AMC_TO_SIZE));
+}
+
+/* Make TO have room for SIZE bytes. */
+static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
+  size_t want =
+      size >= amc->large ? size : tdo_max(size, amc_to_size(amc, to));
+  amc_seg_t *seg;
+  mps_res_t res;
+
+  if (amc->pool.heap->trace.emergency)
+    want = size;
+  res = tdo_amc_new_seg(&seg, amc, to->gen, want, size >= amc->large);
+  if (res != MPS_RES_OK && want > size)
+    res = tdo_amc_new_seg(&seg, amc, to->gen, size, size >= amc->large);
+  if (res != MPS_RES_OK)
+    return res;
+  if (!amc->leaf) {
+    /* The mutator cannot reach it before it is black: nothing to remember
+       but what scanning will find. */
+    tdo_heap_t *heap = amc->pool.heap;
+    tdo_gcseg_summarize(&seg->gc, tdo_heap_page(heap, seg->gc.seg.base),
+                        tdo_heap_page(heap, seg->gc.seg.limit), 0);
+    if (to->gen->chain == NULL)
+      tdo_gcseg_trust(&seg->gc);
+  }
+  seg->large = size >= amc->large;
+  to->gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
+  if (seg->large) { /* do not give up a half-full ordinary one for it */
+    to->large = seg;
+    return MPS_RES_OK;
+  }
+  if (to->seg != NULL) {
+    amc_to_cover(to);
+    to->seg->gc.filling = false;
+  }
+  seg->gc.filling = true;
+  to->seg = seg;
+  to->exposed = false;
+  return MPS_RES_OK;
+}
+
+/* Room for SIZE bytes in generation TO; null if there is no memory. */
+static char *amc_to_alloc(amc_seg_t **seg_o, amc_pool_t *amc, amc_to_t *to,
+                          size_t size) {
+  amc_seg_t *seg = to->seg;
+  char *p;
+
+  if (seg == NULL || size >= amc->large ||
+      size > (size_t)(seg->gc.seg.limit - seg->gc.filled)) {
+    if (amc_to_fill(amc, to, size) != MPS_RES_OK)
+      return NULL;
+    seg = size >= amc->large ? to->large : to->seg;
+  }
+  if (seg == to->seg) {
+    if (TDO_UNLIKELY(!to->exposed))
+      amc_to_expose(to);
+  } else {
+    tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
+  }
+  p = seg->gc.filled;
+  seg->gc.filled = p + size;
+  if (!amc->leaf && TDO_UNLIKELY(!seg->gc.grey))
+    tdo_gcseg_set_grey(&seg->gc);
+  *seg_o = seg;
+  return p;
+}
+
+/* Copy SIZE bytes; most objects are a few words, and most pools' objects are
+   aligned to words. */
+static inline void amc_copy_bytes(char *to, const char *from, size_t size) {
+  if (size <= 64 && ((size | (tdo_word_t)to | (tdo_word_t)from) &
+                     (sizeof(tdo_word_t) - 1)) == 0) {
+    const tdo_word_t *f = (const tdo_word_t *)(const void *)from;
+    tdo_word_t *t = (tdo_word_t *)(void *)to;
+    for (; size > 0; size -= sizeof(tdo_word_t))
+      *t++ = *f++;
+  } else {
+    memcpy(to, from, size);
+  }
+}
+
+/* Copy the object at BASE out of SEG; null if there is no memory. */
+static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
+                      tdo_scan_t *scan) {
+  tdo_format_t *fmt = amc->pool.format;
+  tdo_gen_t *gen = tdo_amc_next_gen(amc, seg->gc.gen);
+  amc_to_t *to = &amc->to[gen->chain == NULL ? amc->chain->count : gen->index];
+  size_t size = (size_t)(tdo_amc_next(amc, base) - base);
+  amc_seg_t *dest;
+  char *copy = amc_to_alloc(&dest, amc, to, size);
+
+  if (copy == NULL)
+    return NULL;
+  amc_copy_bytes(copy, base, size);
+  if (dest != to->seg)
+    tdo_gcseg_cover(&dest->gc, dest->gc.seg.base, dest->gc.seg.limit);
+  fmt->fwd(base + fmt->header, copy + fmt->header);
+  amc->pool.heap->trace.survived += size;
+  seg->gc.gen->survived += (double)size;
+  scan->ss._seen |= gen->bit;
+  return copy;
+}
+
+/* A large object alone in its segment moves by changing its generation. */
+static bool amc_promote_large(amc_pool_t *amc, amc_seg_t *seg,
+                              tdo_scan_t *scan) {
+  tdo_gen_t *gen = tdo_amc_next_gen(amc, seg->gc.gen);
+  char *base = seg->gc.seg.base;
+  size_t size = (size_t)(seg->condemned - base);
+
+  if (!seg->large || amc->pool.heap->trace.move_all || seg->gc.nailed ||
+      seg->gc.ap != NULL || tdo_amc_next(amc, base) != seg->gc.filled)
+    return false;
+  amc->pool.heap->trace.survived += size;
+  seg->gc.gen->survived += (double)size;
+  seg->gc.open = false;
+  tdo_gcseg_clear_white(&seg->gc);
+  tdo_gcseg_promote(&seg->gc, gen);
+  gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
+  scan->ss._seen |= gen->bit;
+  seg->scanned = base;
+  if (!amc->leaf)
+    tdo_gcseg_set_grey(&seg->gc);
+  return true;
+}
+
+/* An exact reference to an object of a nailed segment. */
+static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
+                                amc_seg_t *seg, mps_addr_t *ref_io) {
+  tdo_format_t *fmt = amc->pool.format;
+  char *base = (char *)*ref_io - fmt->header;
+  mps_addr_t moved;
+
+  tdo_amc_open(amc, seg);
+  moved = fmt->isfwd(*ref_io);
+  if (moved != NULL) {
+    *ref_io = moved;
+    scan->ss._seen |= tdo_amc_next_gen(amc, seg->gc.gen)->bit;
+  } else if (tdo_amc_is_pinned(amc, seg, base) || seg->kept) {
+    scan->ss._seen |= seg->gc.gen->bit;
+  } else if (scan->rank == TDO_RANK_WEAK) {
+    *ref_io = NULL;
+  } else {
+    char *copy = tdo_amc_is_held(amc, seg, base)
+                     ? NULL
+                     : amc_copy(amc, seg, base, scan);
+    if (copy != NULL) {
+      *ref_io = copy + fmt->header;
+    } else {
+      tdo_amc_pin(amc, seg, base);
+      scan->ss._seen |= seg->gc.gen->bit;
+    }
+  }
+  return MPS_RES_OK;
+}
+
+/* An exact reference into a segment that is collected in place: nothing but
+   tables is touched. */
+static mps_res_t amc_fix_in_place(amc_pool_t *amc, tdo_scan_t *scan,
+                                  amc_seg_t *seg, mps_addr_t *ref_io) {
+  char *base = (char *)*ref_io - amc->pool.format->header;
+  size_t i = tdo_amc_pin_index(amc, seg, base);
+
+  tdo_amc_clean_pins(seg);
+  scan->ss._seen |= seg->gc.gen->bit;
+  if (tdo_bits_get(seg->pins, i))
+    return MPS_RES_OK;
+  if (scan->rank == TDO_RANK_WEAK) {
+    *ref_io = NULL;
+    return MPS_RES_OK;
+  }
+  tdo_bits_set(seg->pins, i);
+  if (!amc->leaf) {
+    tdo_bits_set(seg->unread, i);
+    if (!seg->gc.grey)
+      tdo_gcseg_set_grey(&seg->gc);
+  }
+  return MPS_RES_OK;
+}
+
+mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
+                      mps_addr_t *ref_io) {
+  amc_pool_t *amc = tdo_amc_of(pool);
+  amc_seg_t *seg = tdo_amc_seg_of(gc);
+  tdo_format_t *fmt = pool->format;
+  char *base = (char *)*ref_io - fmt->header, *copy;
+  mps_addr_t moved;
+
+  if (scan->rank == TDO_RANK_AMBIG)
+    return tdo_amc_fix_ambig(amc, scan, seg, *ref_io);
+  if (TDO_COOL &&
+      (((tdo_word_t)base & (pool->align - 1)) != 0 || base < gc->seg.base)) {
+    TDO_ASSERT(false, "an exact reference leads to no object");
+    return MPS_RES_OK;
+  }
+  if (TDO_UNLIKELY(base >= seg->condemned)) { /* black */
+    scan->ss._seen |= gc->gen->bit;
+    return MPS_RES_OK;
+  }
+  if (TDO_UNLIKELY(seg->gc.nailed))
+    return seg->in_place ? amc_fix_in_place(amc, scan, seg, ref_io)
+                         : amc_fix_nailed(amc, scan, seg, ref_io);
+  moved = fmt->isfwd(*ref_io);
+  if (moved != NULL) {
+    *ref_io = moved;
+    scan->ss._seen |= tdo_amc_next_gen(amc, gc->gen)->bit;
+    return MPS_RES_OK;
+  }
+  if (scan->rank == TDO_RANK_WEAK) {
+    *ref_io = NULL;
+    return MPS_RES_OK;
+  }
+  if (TDO_UNLIKELY(seg->large) && amc_promote_large(amc, seg, scan))
+    return MPS_RES_OK;
+  tdo_amc_open(amc, seg);
+  copy = amc_copy(amc, seg, base, scan);
+  if (copy == NULL) {
+    pool->heap->trace.emergency = true;
+    tdo_amc_pin(amc, seg, base);
+    scan->ss._seen |= gc->gen->bit;
+    return MPS_RES_OK;
+  }
+  *ref_io = copy + fmt->header;
+  return MPS_RES_OK;
+}
+
+/* ---- scanning ---- */
+
+/* Scan all that has not moved of a kept segment. */
+static mps_res_t amc_scan_kept(amc_pool_t *amc, tdo_scan_t *scan,
+                               amc_seg_t *seg) {
+  tdo_format_t *fmt = amc->pool.format;
+  char *p = seg->gc.seg.base, *next;
+  mps_res_t res = MPS_RES_OK;
+
+  for (; p < seg->condemned && res == MPS_RES_OK; p = next) {
+    next = tdo_amc_next(amc, p);
+    if (fmt->isfwd(p + fmt->header) == NULL)
+      res = tdo_scan_formatted(scan, &amc->pool, p, next);
+  }
+  return res;
+}
+
+/* Scan the pinned objects that were not scanned yet, and those that this
+   pins. */
+static mps_res_t amc_scan_pinned(amc_pool_t *amc, tdo_scan_t *scan,
+                                 amc_seg_t *seg) {
+  size_t i = 0, n = seg->pin_count;
+
+  while ((i = tdo_bits_next_set(seg->unread, i, n)) < n ||
+         (i = tdo_bits_next_set(seg->unread, 0, n)) < n) {
+    char *p = seg->gc.seg.base + (i << amc->shift), *q = p;
+    mps_res_t res;
+    do { /* neighbours are scanned as one */
+      tdo_bits_clear(seg->unread, i);
+      q = tdo_amc_next(amc, q);
+      i = tdo_amc_pin_index(amc, seg, q);
+    } while (i < n && tdo_bits_get(seg->unread, i));
+    seg->marked += (size_t)(q - p);
+    res = tdo_scan_formatted(scan, &amc->pool, p, q);
+    if (res != MPS_RES_OK)
+      return res;
+  }
+  return MPS_RES_OK;
+}
+
+/* Scan what stays in a nailed white segment. */
+static mps_res_t amc_scan_nailed(amc_pool_t *amc, tdo_scan_t *scan,
+                                 amc_seg_t *seg) {
+  mps_res_t res = seg->kept ? amc_scan_kept(amc, scan, seg)
+                            : amc_scan_pinned(amc, scan, seg);
+
+  /* The summary that is made of this covers the black ones, too. */
+  if (res == MPS_RES_OK && seg->gc.ap == NULL)
+    res = tdo_scan_formatted(scan, &amc->pool, seg->condemned, seg->gc.filled);
+  return res;
+}
+
+mps_res_t tdo_amc_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc) {
+  amc_seg_t *seg = tdo_amc_seg_of(gc);
+
+  if (gc->white)
+    return amc_scan_nailed(tdo_amc_of(pool), scan, seg);
+  while (seg->scanned < gc->filled) {
+    char *base = seg->scanned, *limit = gc->filled;
+    mps_res_t res = tdo_scan_formatted(scan, pool, base, limit);
+    if (res != MPS_RES_OK)
+      return res;
+    seg->scanned = limit;
+  }
+  return MPS_RES_OK;
+}
+
+void tdo_amc_widen(tdo_pool_t *pool, tdo_gcseg_t *gc, char **base_io,
+                   char **limit_io) {
+  amc_pool_t *amc = tdo_amc_of(pool);
+  amc_seg_t *seg = tdo_amc_seg_of(gc);
+  char *filled = tdo_gcseg_filled(gc);
+
+  if (*base_io >= filled) {
+    *limit_io = *base_io;
+    return;
+  }
+  *base_io = tdo_amc_find(amc, seg, *base_io);
+  *limit_io = *limit_io >= filled
+                  ? filled
+                  : tdo_amc_next(amc, tdo_amc_find(amc, seg, *limit_io - 1));
+}
+
+mps_res_t tdo_amc_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
+                             tdo_gcseg_t *gc, char *base, char *limit) {
+  (void)gc;
+  return tdo_scan_formatted(scan, pool, base, limit);
+}
+
+/* ---- the collection's start and end ---- */
+
+/* Is white SEG to be collected in place? Not if it was found sparse the last
+   time: then its survivors move together. */
+static bool amc_may_stay(const amc_pool_t *amc, const amc_seg_t *seg) {
+  size_t filled = (size_t)(seg->condemned - seg->gc.seg.base);
+
+  return amc->pool.heap->trace.in_place && seg->gc.gen->chain == NULL &&
+         !seg->large && seg->pin_table != NULL && seg->gc.ap == NULL &&
+         (seg->live == 0 || (double)seg->live > AMC_DENSE * (double)filled);
+}
+
+void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
+  amc_pool_t *amc = tdo_amc_of(pool);
+  amc_seg_t *seg = tdo_amc_seg_of(gc);
+
+  for (size_t i = 0; i <= amc->chain->count; ++i)
+    if (amc->to[i].seg == seg)
+      amc->to[i].seg = NULL;
+  gc->filling = false;
+  gc->filled = seg->condemned = tdo_gcseg_filled(gc);
+  TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
+  seg->marked = 0;
+  seg->in_place = amc_may_stay(amc, seg);
+  gc->nailed = seg->in_place;
+}
+
+void tdo_amc_tenured(tdo_pool_t *pool, tdo_gcseg_t *gc) {
+  amc_pool_t *amc = tdo_amc_of(pool);
+
+  for (size_t i = 0; i <= amc->chain->count; ++i)
+    if (amc->to[i].seg == tdo_amc_seg_of(gc))
+      amc->to[i].seg = NULL;
+  gc->filling = false;
+}
+
+void tdo_amc_pause(tdo_pool_t *pool) {
+  amc_pool_t *amc = tdo_amc_of(pool);
+
+  for (size_t i = 0; i <= amc->chain->count; ++i)
+    amc_to_cover(&amc->to[i]);
+  TDO_RING_FOR(node, &amc->open)
+  tdo_amc_close(TDO_RING_ENTRY(amc_seg_t, open_ring, node));
+}
+
+static bool amc_stays(amc_pool_t *amc, amc_seg_t *seg, char *base) {
+  tdo_format_t *fmt = amc->pool.format;
+
+  return tdo_amc_is_pinned(amc, seg, base) ||
+         (seg->kept && fmt->isfwd(base + fmt->header) == NULL);
+}
+
+bool tdo_amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io) {
+  amc_pool_t *amc = tdo_amc_of(pool);
+  amc_seg_t *seg = tdo_amc_seg_of(gc);
+  char *base = (char *)*ref_io - pool->format->header;
+  bool alive;
+  mps_addr_t moved;
+
+  if (base >= seg->condemned)
+    return true;
+  if (seg->in_place)
+    return tdo_amc_is_pinned(amc, seg, base);
+  if (seg->gc.nailed)
+    tdo_amc_open(amc, seg);
+  moved = pool->format->isfwd(*ref_io);
+  alive = moved != NULL || (seg->gc.nailed && amc_stays(amc, seg, base));
+  if (moved != NULL)
+    *ref_io = moved;
+  return alive;
+}
+
+/* Overwrite the dead [BASE, LIMIT) with one padding object. */
+static void amc_pad(amc_pool_t *amc, char *base, char *limit) {
+  if (base < limit)
+    amc->pool.format->pad(base, (size_t)(limit - base));
+}
+
+/* Give back the whole grains of dead [seg.base, FIRST), which is then where
+   the segment's objects begin, and pad the rest. */
+static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
+  tdo_space_t *sp = tdo_pool_space(&amc->pool);
+  char *base = tdo_space_addr(sp, tdo_space_grain(sp, first));
+
+  if (base > seg->gc.seg.base)
+    tdo_gcseg_shrink(&seg->gc, seg->gc.seg.base, base);
+  amc_pad(amc, seg->gc.seg.base, first);
+}
+
+/* What is left of the nailed SEG: pads between what stays, and the grains at
+   both ends given back. */
+static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
+  tdo_space_t *sp = tdo_pool_space(&amc->pool);
+  char *p = seg->gc.seg.base, *first = NULL, *dead = p, *next, *end;
+  size_t live = 0;
+
+  for (; p < seg->gc.filled; p = next) {
+    next = tdo_amc_next(amc, p);
+    if (!amc_stays(amc, seg, p))
+      continue;
+    if (first == NULL)
+      first = p;
+    else
+      amc_pad(amc, dead, p);
+    dead = next;
+    live += (size_t)(next - p);
+  }
+  if (first == NULL) {
+    tdo_amc_free_seg(seg);
+    return;
+  }
+  seg->gc.filled = seg->scanned = dead;
+  seg->live = live;
+  amc->pool.heap->trace.survived += live;
+  tdo_amc_free_tables(seg);
+  seg->gc.nailed = seg->kept = seg->in_place = false;
+  end = sp->base +
+        tdo_round_up((size_t)(dead - sp->base), (size_t)1 << sp->grain_shift);
+  if (end < seg->gc.seg.limit)
+    tdo_gcseg_shrink(&seg->gc, end, seg->gc.seg.limit);
+  amc_cut_front(amc, seg, first);
+  tdo_amc_close(seg);
+  tdo_gcseg_clear_white(&seg->gc);
+}
+
+/* A segment with black objects, or a buffer, beyond the white ones: these
+   stay. Pinned objects before them just get pads between. */
+static void amc_reclaim_tail(amc_pool_t *amc, amc_seg_t *seg) {
+  tdo_gcseg_t *gc = &seg->gc;
+  char *p = gc->seg.base, *next;
+
+  tdo_amc_close(seg);
+  tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
+  if (gc->nailed) {
+    for (; p < seg->condemned; p = next) {
+      next = tdo_amc_next(amc, p);
+      if (!amc_stays(amc, seg, p))
+        amc_pad(amc, p, next);
+    }
+  } else {
+    amc_cut_front(amc, seg, seg->condemned);
+  }
+  tdo_amc_free_tables(seg);
+  gc->nailed = gc->open = seg->kept = false;
+  tdo_gcseg_cover(gc, gc->seg.base, gc->seg.limit);
+  tdo_gcseg_dirty(gc, gc->seg.base, gc->seg.limit);
+  tdo_gcseg_clear_white(gc);
+}
+
+/* A leaf's point whose buffer was full at the flip gets nothing more here. */
+static void amc_part(amc_seg_t *seg) {
+  tdo_ap_t *ap = seg->gc.ap;
+
+  if (ap != NULL && seg->condemned == ap->limit) {
+    ap->seg = NULL;
+    seg->gc.ap = NULL;
+  }
+}
+
+/* Everything in SEG survived in place. */
+static void amc_reclaim_full(amc_pool_t *amc, amc_seg_t *seg) {
+  seg->live = seg->marked;
+  amc->pool.heap->trace.survived += seg->marked;
+  seg->pins = seg->unread = NULL;
+  seg->gc.nailed = seg->in_place = false;
+  tdo_gcseg_clear_white(&seg->gc);
+}
+
+void tdo_amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
+  amc_pool_t *amc = tdo_amc_of(pool);
+  amc_seg_t *seg = tdo_amc_seg_of(gc);
+  size_t filled = (size_t)(seg->condemned - gc->seg.base);
+
+  amc_part(seg);
+  if (gc->ap != NULL || gc->filled > seg->condemned) {
+    amc_reclaim_tail(amc, seg);
+  } else if (seg->in_place && seg->pins == NULL) {
+    tdo_amc_free_seg(seg);
+  } else if (seg->in_place && seg->marked == filled) {
+    amc_reclaim_full(amc, seg);
+  } else if (seg->gc.nailed) {
+    tdo_amc_open(amc, seg);
+    amc_reclaim_nailed(amc, seg);
+  } else {
+    tdo_amc_free_seg(seg);
+  }
+}
