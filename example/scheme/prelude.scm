@@ -30,20 +30,38 @@
       (let ((x (apply f (%map1 car ls))))
         (cons x (%mapn f (%map1 cdr ls))))))
 
+;; Lists that are gone through together: each is a list or circular, and one
+;; must end.
+(define (%check-lists who ls)
+  (let loop ((rest ls) (ends #f))
+    (if (null? rest)
+        (if (not ends) (%check-end (car ls) who))
+        (let ((kind (%list-kind (car rest))))
+          (if (eq? kind 'improper) (%check-end (car rest) who))
+          (loop (cdr rest) (or ends (eq? kind 'list)))))))
+
 (define map
   (case-lambda
-    ((f l) (%map1 f l))
-    ((f a b) (%map2 f a b))
-    ((f . ls) (%mapn f ls))))
+    ((f l)
+     (if (not (list? l)) (%check-end l "map"))
+     (%map1 f l))
+    ((f a b)
+     (if (not (and (list? a) (list? b))) (%check-lists "map" (list a b)))
+     (%map2 f a b))
+    ((f . ls)
+     (%check-lists "map" ls)
+     (%mapn f ls))))
 
 (define for-each
   (case-lambda
     ((f l)
+     (if (not (list? l)) (%check-end l "for-each"))
      (let loop ((l l))
        (if (pair? l)
            (begin (f (car l)) (loop (cdr l)))
            (begin (%check-end l "for-each") (if #f #f)))))
     ((f . ls)
+     (%check-lists "for-each" ls)
      (let loop ((ls ls))
        (if (not (%any-null? ls))
            (begin (apply f (%map1 car ls))

@@ -350,6 +350,15 @@ static val p_last_pair(int argc, val *argv) {
   return last_pair(argv, 0);
 }
 
+static val p_list_kind(int argc, val *argv) {
+  (void)argc;
+  struct walk w = {argv[0], argv[0], false};
+  while (is_pair(w.list))
+    if (!walk_on(&w))
+      return intern("circular");
+  return intern(w.list == NIL ? "list" : "improper");
+}
+
 /* ---- searching */
 
 static val member(val *argv, bool (*same)(val, val)) {
@@ -492,6 +501,7 @@ const struct prim prims_list[] = {
     {"list-head", p_list_head, 2, 2},
     {"list-copy", p_list_copy, 1, 1},
     {"last-pair", p_last_pair, 1, 1},
+    {"%list-kind", p_list_kind, 1, 1},
     {"memq", p_memq, 2, 2},
     {"memv", p_memv, 2, 2},
     {"%member", p_member, 2, 2},
