@@ -41,6 +41,10 @@ class Prediction(unittest.TestCase):
     def test_matrix(self):
         self.check("matrix.scm", "60")
 
+    def test_table(self):
+        """Keys are hashed by address, and objects must stay alike."""
+        self.check("table.scm", "100")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -11,6 +11,7 @@
 #include "mpscawl.h"
 #include "testudo.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -328,6 +329,16 @@ static mps_res_t create_roots(void *cold) {
   return res;
 }
 
+/* Barrier hits have a stack of their own: on this one their frames would hide
+   what was left there, or leave it, and other objects would stay in place. */
+static stack_t previous_signal_stack;
+
+static void use_signal_stack(void) {
+  static char memory[(size_t)1 << 18];
+  stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+  sigaltstack(&stack, &previous_signal_stack);
+}
+
 static void clear_machine(void) {
   for (int i = 0; i < R_LIMIT; i++)
     vm.root[i] = FALSE;
@@ -353,6 +364,7 @@ const char *memory_init(const struct memory_options *options, void *cold) {
   if (vm.stack == NULL)
     return "no memory for the stack";
   clear_machine();
+  use_signal_stack();
   if (create_arena(options) != MPS_RES_OK)
     return "no address space for the arena";
   if (create_format() != MPS_RES_OK || create_pools(options) != MPS_RES_OK ||
@@ -382,6 +394,7 @@ void memory_finish(void) {
   mps_chain_destroy(chain);
   mps_fmt_destroy(format);
   mps_arena_destroy(vm.arena);
+  sigaltstack(&previous_signal_stack, NULL);
   free(vm.stack);
 }
 
