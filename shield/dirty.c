@@ -96,6 +96,20 @@ static bool dirty_closed(const tdo_shield_t *sh, size_t first, size_t limit) {
   return false;
 }
 
+/* Note which regions that meet [FIRST, LIMIT) have no closed page left. */
+static void dirty_opened(tdo_shield_t *sh, size_t first, size_t limit) {
+  DIRTY_FOR(r, first, limit) {
+    size_t base = r * TDO_SHIELD_REGION;
+    size_t end = tdo_min(base + TDO_SHIELD_REGION, sh->pages);
+    if ((sh->region[r] & DIRTY_CLOSED) != 0 &&
+        memchr(sh->actual + base, TDO_ACCESS_READ, end - base) == NULL) {
+      ++sh->stats.regions_opened;
+      sh->region[r] = DIRTY_TRACKED;
+    }
+    sh->region_calm[r] = 0;
+  }
+}
+
 /* Open the closed regions that meet [FIRST, LIMIT). Where that is refused,
    for want of a mapping, all that are closed beside them as well: that is a
    whole mapping. */
@@ -116,16 +130,7 @@ static bool dirty_open(tdo_shield_t *sh, size_t first, size_t limit) {
       return false;
     }
   }
-  DIRTY_FOR(r, low, high) {
-    size_t base = r * TDO_SHIELD_REGION;
-    size_t end = tdo_min(base + TDO_SHIELD_REGION, sh->pages);
-    if ((sh->region[r] & DIRTY_CLOSED) != 0 &&
-        memchr(sh->actual + base, TDO_ACCESS_READ, end - base) == NULL) {
-      ++sh->stats.regions_opened;
-      sh->region[r] = DIRTY_TRACKED;
-    }
-    sh->region_calm[r] = 0;
-  }
+  dirty_opened(sh, low, high);
   return true;
 }
 
@@ -146,6 +151,23 @@ static bool dirty_unbar(tdo_shield_t *sh, size_t first, size_t limit) {
   for (size_t page = first; page < limit; ++page) {
     sh->stats.pages_changed += sh->actual[page] == TDO_ACCESS_NONE;
   }
+  return true;
+}
+
+/* Open everything by one call over the whole window, which leaves a single
+   mapping: the last resort, when calls over parts were refused. What had been
+   closed with its region is armed. */
+static bool dirty_open_all(tdo_shield_t *sh) {
+  if (!tdo_shield_protect(sh, 0, sh->pages, TDO_ACCESS_WRITE)) {
+    return false;
+  }
+  for (size_t page = 0; page < sh->pages; ++page) {
+    if (sh->actual[page] == TDO_ACCESS_READ) {
+      (void)tdo_shield_note_access(sh, page, page + 1, TDO_ACCESS_ARMED);
+    }
+    sh->stats.pages_changed += sh->actual[page] == TDO_ACCESS_NONE;
+  }
+  dirty_opened(sh, 0, sh->pages);
   return true;
 }
 
@@ -188,19 +210,21 @@ static void dirty_disarm(tdo_shield_t *sh, size_t first, size_t limit) {
 
 bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
                              tdo_access_t access) {
-  if (!dirty_open(sh, first, limit)) {
-    return false;
-  }
+  bool open = dirty_open(sh, first, limit) &&
+              (access == TDO_ACCESS_NONE || dirty_unbar(sh, first, limit));
   if (access == TDO_ACCESS_READ) {
-    return dirty_unbar(sh, first, limit) && dirty_arm(sh, first, limit);
+    return open && dirty_arm(sh, first, limit);
+  }
+  if (!open && access == TDO_ACCESS_WRITE && limit - first == sh->pages) {
+    open = dirty_open_all(sh);
+  }
+  if (!open) {
+    return false;
   }
   if (!sh->harvested) {
     dirty_forget(sh, first, limit);
   }
   if (access == TDO_ACCESS_WRITE) {
-    if (!dirty_unbar(sh, first, limit)) {
-      return false;
-    }
     dirty_disarm(sh, first, limit);
     (void)tdo_shield_note_access(sh, first, limit, access);
   } else {

@@ -208,6 +208,42 @@ START_TEST(refused_harvest) {
 }
 END_TEST
 
+/* Where all calls over parts of the window are refused, one over the whole
+   window opens everything: what was barred to the mutator, and regions. */
+START_TEST(refused_parts) {
+  for (unsigned closed = 0; closed < 2; ++closed) {
+    begin(3000);
+    grant(0, 3000);
+    tdo_shield_leave(&shield);
+    for (int i = 0; closed && i < 130; ++i) {
+      write_page(2999);
+      harvest();
+      tdo_shield_leave(&shield);
+    }
+    ck_assert_uint_eq(shield.stats.regions_closed, closed * 2);
+    tdo_shield_raise(&shield, 2500, 2510, TDO_BAR_READ);
+    tdo_shield_leave(&shield);
+    fake.refuse_of = 1;
+    if (closed) {
+      tdo_shield_expose(&shield, 5, 6);
+      tdo_shield_cover(&shield, 5, 6);
+    } else {
+      tdo_shield_lower(&shield, 2505, 2506, TDO_BAR_READ);
+    }
+    tdo_shield_leave(&shield);
+    fake.refuse_of = 0;
+    ck_assert_uint_gt(fake.refused, 1);
+    ck_assert_uint_eq(shield.stats.regions_opened, closed * 2);
+    ck_assert_uint_eq(fake.access[5], TDO_ACCESS_WRITE);
+    ck_assert_uint_eq(fake.access[2505], TDO_ACCESS_WRITE);
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 2505), 0);
+    ck_assert_uint_eq(dirty_count(0, 3000), 3000); /* no bar is left */
+    ck_assert_int_eq(shield.settings.mode, TDO_SHIELD_DIRTY);
+    end();
+  }
+}
+END_TEST
+
 START_TEST(refused_attach) {
   for (unsigned i = 0; i < 2; ++i) {
     begin(10);
@@ -337,6 +373,7 @@ END_TEST
 START_TEST(misses_nothing) {
   static unsigned char written[PAGES]; /* while barred, since seen */
   const size_t used = 3000;
+  random_state += (uint64_t)_i << 40; /* the processes begin alike */
   begin(used);
   memset(dirty, 1, sizeof dirty); /* as everything is without a bar */
   memset(written, 0, sizeof written);
@@ -408,6 +445,7 @@ int main(void) {
   tcase_add_test(tests, read_bars_are_protection);
   tcase_add_test(tests, refused_arm);
   tcase_add_test(tests, refused_harvest);
+  tcase_add_test(tests, refused_parts);
   tcase_add_test(tests, refused_attach);
   tcase_add_test(tests, forks);
   tcase_add_test(tests, spare);
