@@ -70,6 +70,9 @@ static void caught(const char *file, unsigned line, const char *text) {
 }
 
 START_TEST(twice_is_a_mistake) {
+  if (TDO_RASH) {
+    return; /* nothing is reported: the second claim waits for ever */
+  }
   tdo_lock_init(&lock);
   tdo_lock_claim(&lock);
   (void)mps_lib_assert_fail_install(caught);
