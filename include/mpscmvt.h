@@ -11,7 +11,8 @@ extern "C" {
 
 /* Pools for allocation points and mps_free, which place together what is
    allocated together. Arguments: MPS_KEY_ALIGN, _MIN_SIZE, _MEAN_SIZE,
-   _MAX_SIZE, the next keys. Needs no lock, and works before any arena
+   _MAX_SIZE, the next keys. The sizes ascend in this order; without a key they
+   are MPS_PF_ALIGN, 32 and 8192. Needs no lock, and works before any arena
    exists. */
 mps_pool_class_t mps_class_mvt(void);
 

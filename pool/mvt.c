@@ -45,10 +45,10 @@ static void mvt_varargs(mps_arg_s args[], va_list list) {
   args[5].key = MPS_KEY_ARGS_END;
 }
 
-/* The sizes that the client expects, and what to hold back for them. What was
-   not given follows what was. */
+/* The sizes that the client expects, and what to hold back for them. The value
+   of a key that was not given must be in order, too. */
 static mps_res_t mvt_init_sizes(mvt_t *mvt, mps_arg_s args[]) {
-  size_t min = MPS_PF_ALIGN, mean = 0, max = 0;
+  size_t min = MPS_PF_ALIGN, mean = MVT_MEAN, max = MVT_MAX;
   mps_word_t depth = MVT_RESERVE_DEPTH;
   mps_arg_s arg;
   bool good;
@@ -60,10 +60,6 @@ static mps_res_t mvt_init_sizes(mvt_t *mvt, mps_arg_s args[]) {
     res = tdo_option_size(&max, args, MPS_KEY_MAX_SIZE);
   if (res != MPS_RES_OK)
     return res;
-  if (mean == 0)
-    mean = tdo_max(MVT_MEAN, min);
-  if (max == 0)
-    max = tdo_max(MVT_MAX, mean);
   good = min <= mean && mean <= max;
   TDO_ASSERT(good, "a pool's sizes are not in order: minimum, mean, maximum");
   if (!good)

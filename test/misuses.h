@@ -241,6 +241,8 @@ M(POOL_WITH(mps_class_mfs(), MFS_UNIT_SIZE, 0));
 M(POOL_WITH_2(mps_class_mfs(), MFS_UNIT_SIZE, 8, EXTEND_BY, 0));
 M(POOL_WITH_2(mps_class_mvt(), MIN_SIZE, 64, MEAN_SIZE, 32));
 M(POOL_WITH_2(mps_class_mvt(), MEAN_SIZE, 64, MAX_SIZE, 32));
+M(POOL_WITH(mps_class_mvt(), MIN_SIZE, 64)); /* the mean is 32 if not given */
+M(POOL_WITH(mps_class_mvt(), MEAN_SIZE, 10000));
 M(POOL_WITH(mps_class_mvt(), MVT_FRAG_LIMIT, 1.5));
 M(POOL_WITH(mps_class_mvt(), MEAN_SIZE, 0));
 M(POOL_WITH(mps_class_mvt(), MIN_SIZE, 0));

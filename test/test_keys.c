@@ -272,7 +272,9 @@ START_TEST(bad_sizes) {
   refuses(with_size(MPS_KEY_EXTEND_BY, 0), MOVING | MFS | FIRST_FIT);
   refuses(with_size(MPS_KEY_MEAN_SIZE, 0), FIRST_FIT | MVT);
   refuses(with_size(MPS_KEY_MEAN_SIZE, 4), MVT); /* below the smallest */
+  refuses(with_size(MPS_KEY_MEAN_SIZE, 8193), MVT);
   refuses(with_size(MPS_KEY_MIN_SIZE, 0), MVT);
+  refuses(with_size(MPS_KEY_MIN_SIZE, 33), MVT); /* above the mean */
   refuses(with_size(MPS_KEY_MAX_SIZE, 0), MVT);
   refuses(with_size(MPS_KEY_MAX_SIZE, 31), MVT);
   refuses(with_size(MPS_KEY_MFS_UNIT_SIZE, 0), MFS);

@@ -181,9 +181,9 @@ START_TEST(arguments) {
   mps_pool_destroy(pool);
   CREATE(pool, mps_class_mvt(), MVT_FRAG_LIMIT, 0.0);
   mps_pool_destroy(pool);
-  CREATE(pool, mps_class_mvt(), MEAN_SIZE, 100000);
+  CREATE(pool, mps_class_mvt(), MEAN_SIZE, 8192);
   mps_pool_destroy(pool);
-  CREATE(pool, mps_class_mvt(), MIN_SIZE, 100);
+  CREATE(pool, mps_class_mvt(), MIN_SIZE, 32);
   ap = point(pool);
   (void)make(ap, 8); /* smaller than the client said */
   mps_ap_destroy(ap);
@@ -196,7 +196,11 @@ START_TEST(arguments) {
   REFUSED(mps_class_mvt(), MIN_SIZE, 0);
   REFUSED(mps_class_mvt(), MEAN_SIZE, 0);
   REFUSED(mps_class_mvt(), MAX_SIZE, 0);
-  REFUSED(mps_class_mvt(), MAX_SIZE, 16); /* below the mean */
+  /* Against the values of keys that are not given. */
+  REFUSED(mps_class_mvt(), MIN_SIZE, 33);
+  REFUSED(mps_class_mvt(), MEAN_SIZE, 4);
+  REFUSED(mps_class_mvt(), MEAN_SIZE, 8193);
+  REFUSED(mps_class_mvt(), MAX_SIZE, 31);
   ASSERTED(ck_assert_int_ne(
       mps_pool_create(&pool, arena, mps_class_mvt(), (size_t)64, (size_t)32,
                       (size_t)65536, (mps_word_t)256, (mps_word_t)50),
