@@ -96,7 +96,8 @@ static bool dirty_closed(const tdo_shield_t *sh, size_t first, size_t limit) {
   return false;
 }
 
-/* Note which regions that meet [FIRST, LIMIT) have no closed page left. */
+/* Note which regions that meet [FIRST, LIMIT) have no page left that is
+   closed with its region. */
 static void dirty_opened(tdo_shield_t *sh, size_t first, size_t limit) {
   DIRTY_FOR(r, first, limit) {
     size_t base = r * TDO_SHIELD_REGION;
@@ -108,6 +109,26 @@ static void dirty_opened(tdo_shield_t *sh, size_t first, size_t limit) {
     }
     sh->region_calm[r] = 0;
   }
+}
+
+/* An opening call in [FIRST, LIMIT) was refused and may have opened some of
+   what is closed with its region; writes there would not be looked for. As if
+   all that had been written, and was closed for good. */
+static void dirty_doubt_closed(tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t page = first;
+  while (page < limit) {
+    size_t start = page;
+    while (page < limit && sh->actual[page] == TDO_ACCESS_READ) {
+      ++page;
+    }
+    if (start < page) {
+      (void)tdo_shield_note_access(sh, start, page, TDO_ACCESS_ARMED);
+      dirty_doubt(sh, start, page);
+    } else {
+      ++page;
+    }
+  }
+  dirty_opened(sh, first, limit);
 }
 
 /* Open the closed regions that meet [FIRST, LIMIT). Where that is refused,
@@ -127,6 +148,7 @@ static bool dirty_open(tdo_shield_t *sh, size_t first, size_t limit) {
       ++high;
     }
     if (!dirty_open_pages(sh, low, high)) {
+      dirty_doubt_closed(sh, low, high);
       return false;
     }
   }

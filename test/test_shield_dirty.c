@@ -244,6 +244,42 @@ START_TEST(refused_parts) {
 }
 END_TEST
 
+/* An opening that was refused may have opened a part: no write there is
+   missed, in neighbouring regions either. */
+START_TEST(refused_region) {
+  for (unsigned round = 0; round < 20; ++round) {
+    begin(3000);
+    grant(0, 3000);
+    tdo_shield_leave(&shield);
+    for (int i = 0; i < 130; ++i) {
+      write_page(2999);
+      harvest();
+      tdo_shield_leave(&shield);
+    }
+    ck_assert_uint_eq(shield.stats.regions_closed, 2);
+    memset(dirty, 0, sizeof dirty);
+    fake.refuse_of = 1;
+    tdo_shield_hit(&shield, 5, TDO_BAR_WRITE);
+    fake.refuse_of = 0;
+    tdo_shield_lower(&shield, 5, 6, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(fake.refused, 2);
+    dirty[5] = 1;
+    for (size_t page = 0; page < 2 * TDO_SHIELD_REGION; ++page) {
+      if (fake.access[page] == TDO_ACCESS_WRITE) {
+        write_page(page);
+      }
+    }
+    harvest();
+    for (size_t page = 0; page < 2 * TDO_SHIELD_REGION; ++page) {
+      REQUIRE(dirty[page] || fake.access[page] != TDO_ACCESS_WRITE);
+    }
+    tdo_shield_leave(&shield);
+    end();
+  }
+}
+END_TEST
+
 START_TEST(refused_attach) {
   for (unsigned i = 0; i < 2; ++i) {
     begin(10);
@@ -446,6 +482,7 @@ int main(void) {
   tcase_add_test(tests, refused_arm);
   tcase_add_test(tests, refused_harvest);
   tcase_add_test(tests, refused_parts);
+  tcase_add_test(tests, refused_region);
   tcase_add_test(tests, refused_attach);
   tcase_add_test(tests, forks);
   tcase_add_test(tests, spare);
