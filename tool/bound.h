@@ -9,7 +9,8 @@
    for how many pages at once, it chooses. And it knows the future: a write bar
    that is hit, or given up, before the next collection begins tells nobody
    anything, because the page counts as written then in any case; so it need
-   not be put up.
+   not be put up, and here it is not. (One that is put up all the same spares
+   a call at times: one that closes pages on both sides of it, too.)
 
    At the ends of sessions all is determined, so each session has a bound of
    its own, the larger of
