@@ -88,7 +88,8 @@ static inline void tdo_amc_clean_pins(amc_seg_t *seg) {
 }
 
 static inline size_t tdo_amc_pin_index(const amc_pool_t *amc,
-                                       const amc_seg_t *seg, const char *base) {
+                                       const amc_seg_t *seg,
+                                       const char *base) {
   return (size_t)(base - seg->gc.seg.base) >> amc->shift;
 }
 
