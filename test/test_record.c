@@ -95,6 +95,25 @@ START_TEST(test_recording) {
 }
 END_TEST
 
+/* A request about no pages is no record: none has an empty range. */
+START_TEST(test_empty) {
+  char name[] = "/tmp/testudo-record-XXXXXX";
+  tdo_shield_record_t record;
+  unsigned char *at;
+  ck_assert_int_ge(mkstemp(name), 0);
+  ck_assert_int_eq(tdo_shield_record_open(&record, name, 4096, 64, 1, 0),
+                   MPS_RES_OK);
+  at = record.file.at;
+  tdo_shield_record_note(&record, TDO_REQUEST_LOWER, 1, 8, 8);
+  ck_assert_ptr_eq(record.file.at, at);
+  tdo_shield_record_note(&record, TDO_REQUEST_LOWER, 1, 8, 9);
+  tdo_shield_record_note(&record, TDO_REQUEST_FLUSH, 0, 0, 0);
+  ck_assert_ptr_eq(record.file.at, at + 4);
+  tdo_record_close(&record.file);
+  (void)unlink(name);
+}
+END_TEST
+
 /* Where the file cannot be made, all goes on without. */
 START_TEST(test_no_file) {
   tdo_statistics_s statistics;
@@ -144,4 +163,5 @@ START_TEST(test_statistics) {
 }
 END_TEST
 
-SUITE_MAIN("record", 60, test_recording, test_no_file, test_statistics)
+SUITE_MAIN("record", 60, test_recording, test_empty, test_no_file,
+           test_statistics)
