@@ -85,6 +85,18 @@ alternate_own(tdo_context_t *ctx, const stack_t *stack) {
   return true;
 }
 
+/* What the kernel never leaves out of its record: without it, zeros and an
+   address of the stack would do where there is no alternate stack. */
+TDO_NO_SANITIZE static bool alternate_is_code(const ucontext_t *uc) {
+#if defined(__x86_64__)
+  enum { ALTERNATE_USER_CS = 0x33 }; /* the selector of 64-bit programs */
+  return (uc->uc_mcontext.gregs[REG_CSGSFS] & 0xffff) == ALTERNATE_USER_CS &&
+         uc->uc_mcontext.gregs[REG_RIP] != 0;
+#else
+  return uc->uc_mcontext.pc != 0 && uc->uc_mcontext.pc % 4 == 0;
+#endif
+}
+
 /* Does the kernel's record of an interruption of this thread lie in [HOT,
    FRAME), of code no further out than FRAME? */
 TDO_NO_SANITIZE static bool
@@ -96,7 +108,7 @@ alternate_between(const stack_t *stack, const char *hot, const char *frame) {
     const ucontext_t *uc = (const ucontext_t *)p;
     if (uc->uc_link == NULL && uc->uc_stack.ss_sp == stack->ss_sp &&
         uc->uc_stack.ss_size == stack->ss_size &&
-        alternate_sp(uc) > (const char *)uc &&
+        alternate_is_code(uc) && alternate_sp(uc) > (const char *)uc &&
         alternate_sp(uc) <= frame + ALTERNATE_CALLER) {
       return true;
     }
