@@ -296,7 +296,7 @@ static void handler(int signal) {
 static mps_res_t interrupted_scan(mps_ss_t ss, mps_addr_t base,
                                   mps_addr_t limit) {
   static int turn;
-  if (++turn % 50 == 0)
+  if (++turn % 15 == 0)
     (void)raise(SIGUSR1);
   return obj_scan(ss, base, limit);
 }
