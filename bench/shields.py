@@ -19,7 +19,7 @@ import builds
 import cases
 import runs
 import shield_tables
-from suite import draw, log
+from suite import log, publish
 from tables import machine
 
 PARTS = ("writes", "forks", "choice")
@@ -253,11 +253,7 @@ def main(arguments):
         log(failure)
         return 3
     text, missed = shield_tables.report(figures)
-    (options.output / "shields.txt").write_text(text + "\n")
-    print(text)
-    log(f"figures: {os.path.relpath(file)}")
-    draw(file, options.output)
-    return 1 if missed else 0
+    return publish(file, text, missed)
 
 
 if __name__ == "__main__":

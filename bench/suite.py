@@ -141,6 +141,16 @@ def draw(file, folder):
     log("no pictures: matplotlib is not installed")
 
 
+def publish(file, text, missed):
+    """Print the tables of the figures in FILE, and draw them, into files
+    beside it. The exit status, which says whether goals were MISSED."""
+    file.with_suffix(".txt").write_text(text + "\n")
+    print(text)
+    log(f"figures: {os.path.relpath(file)}")
+    draw(file, file.parent)
+    return 1 if missed else 0
+
+
 def measure(options):
     """Everything; the figures, the tables and the goals."""
     options.output.mkdir(parents=True, exist_ok=True)
@@ -189,11 +199,7 @@ def main(arguments):
         return 3
     file = options.output / f"{options.set}.json"
     file.write_text(json.dumps(figures, indent=1))
-    (options.output / f"{options.set}.txt").write_text(text + "\n")
-    print(text)
-    log(f"figures: {os.path.relpath(file)}")
-    draw(file, options.output)
-    return 1 if missed else 0
+    return publish(file, text, missed)
 
 
 if __name__ == "__main__":

@@ -132,12 +132,17 @@ void tdo_amc_free_tables(amc_seg_t *seg) {
   seg->starts_known = 0;
 }
 
-void tdo_amc_free_seg(amc_seg_t *seg) {
-  amc_pool_t *amc = tdo_amc_of(seg->gc.pool);
-
+void tdo_amc_close_to(amc_pool_t *amc, amc_seg_t *seg) {
   for (size_t i = 0; i <= amc->chain->count; ++i)
     if (amc->to[i].seg == seg)
       amc->to[i].seg = NULL;
+  seg->gc.filling = false;
+}
+
+void tdo_amc_free_seg(amc_seg_t *seg) {
+  amc_pool_t *amc = tdo_amc_of(seg->gc.pool);
+
+  tdo_amc_close_to(amc, seg);
   tdo_amc_free_tables(seg);
   if (seg->pin_table != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->pin_table,

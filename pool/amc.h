@@ -111,6 +111,8 @@ static inline bool tdo_amc_is_held(const amc_pool_t *amc,
 mps_res_t tdo_amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc, tdo_gen_t *gen,
                           size_t size, bool large);
 void tdo_amc_free_seg(amc_seg_t *seg);
+/* Survivors go into SEG no more. */
+void tdo_amc_close_to(amc_pool_t *amc, amc_seg_t *seg);
 void tdo_amc_free_tables(amc_seg_t *seg);
 /* Room for pins, secured in advance where it is needed without memory. */
 mps_res_t tdo_amc_make_pins(amc_pool_t *amc, amc_seg_t *seg);
@@ -118,8 +120,14 @@ mps_res_t tdo_amc_make_pins(amc_pool_t *amc, amc_seg_t *seg);
 /* amc_pin.c: base of the last object that begins at or before ADDR, in a
    segment with at least one object. */
 char *tdo_amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr);
-/* The collector needs white SEG open; the exposure of a nailed one ends. */
-void tdo_amc_open(amc_pool_t *amc, amc_seg_t *seg);
+/* The collector needs white SEG open: an ordinary one until it is freed, a
+   nailed one, which the mutator may reach, until this slice ends; then it is
+   closed. */
+void tdo_amc_open_now(amc_pool_t *amc, amc_seg_t *seg);
+static inline void tdo_amc_open(amc_pool_t *amc, amc_seg_t *seg) {
+  if (TDO_UNLIKELY(!seg->gc.open))
+    tdo_amc_open_now(amc, seg);
+}
 void tdo_amc_close(amc_seg_t *seg);
 /* The segment has something to scan. */
 void tdo_amc_grey(amc_pool_t *amc, amc_seg_t *seg);

@@ -67,11 +67,7 @@ char *tdo_amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
 
 /* ---- pinning ---- */
 
-/* The collector needs white SEG open: an ordinary one until it is freed, a
-   nailed one, which the mutator may reach, until this slice ends. */
-void tdo_amc_open(amc_pool_t *amc, amc_seg_t *seg) {
-  if (TDO_LIKELY(seg->gc.open))
-    return;
+void tdo_amc_open_now(amc_pool_t *amc, amc_seg_t *seg) {
   if (!seg->gc.nailed) {
     tdo_gcseg_open_white(&seg->gc);
     return;

@@ -362,10 +362,7 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   amc_pool_t *amc = tdo_amc_of(pool);
   amc_seg_t *seg = tdo_amc_seg_of(gc);
 
-  for (size_t i = 0; i <= amc->chain->count; ++i)
-    if (amc->to[i].seg == seg)
-      amc->to[i].seg = NULL;
-  gc->filling = false;
+  tdo_amc_close_to(amc, seg);
   gc->filled = seg->condemned = tdo_gcseg_filled(gc);
   TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
   seg->marked = 0;
@@ -374,12 +371,7 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
 }
 
 void tdo_amc_tenured(tdo_pool_t *pool, tdo_gcseg_t *gc) {
-  amc_pool_t *amc = tdo_amc_of(pool);
-
-  for (size_t i = 0; i <= amc->chain->count; ++i)
-    if (amc->to[i].seg == tdo_amc_seg_of(gc))
-      amc->to[i].seg = NULL;
-  gc->filling = false;
+  tdo_amc_close_to(tdo_amc_of(pool), tdo_amc_seg_of(gc));
 }
 
 void tdo_amc_pause(tdo_pool_t *pool) {

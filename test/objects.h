@@ -99,11 +99,12 @@ static inline void obj_pad(mps_addr_t base, size_t size) {
   *(mps_word_t *)base = size << 3 | OBJ_PAD;
 }
 
-static inline mps_fmt_t obj_format(void) {
+/* The format, with a scan method of the test's own. */
+static inline mps_fmt_t obj_format_with(mps_fmt_scan_t scan) {
   mps_fmt_t f;
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_FMT_HEADER_SIZE, obj_header);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, obj_scan);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, scan);
     MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, obj_skip);
     MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, obj_fwd);
     MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, obj_isfwd);
@@ -113,6 +114,10 @@ static inline mps_fmt_t obj_format(void) {
   }
   MPS_ARGS_END(args);
   return f;
+}
+
+static inline mps_fmt_t obj_format(void) {
+  return obj_format_with(obj_scan);
 }
 
 /* Bytes of a block with REFS references. */
@@ -173,11 +178,12 @@ static inline mps_pool_t obj_pool(mps_pool_class_t cls) {
   return p;
 }
 
-/* Format, chain, thread, table of roots, pool of CLS and a point on it, in
-   the arena, which exists. */
-static inline void heap_in_arena(mps_pool_class_t cls) {
+/* Format (with SCAN), chain, thread, table of roots, pool of CLS and a point
+   on it, in the arena, which exists. */
+static inline void heap_in_arena_with(mps_pool_class_t cls,
+                                      mps_fmt_scan_t scan) {
   mps_gen_param_s gens[] = {{64, 0.85}, {256, 0.45}};
-  fmt = obj_format();
+  fmt = obj_format_with(scan);
   REQUIRE(mps_chain_create(&chain, arena, 2, gens) == MPS_RES_OK);
   REQUIRE(mps_thread_reg(&thr, arena) == MPS_RES_OK);
   REQUIRE(mps_root_create_table(&table_root, arena, mps_rank_exact(), 0, table,
@@ -186,9 +192,17 @@ static inline void heap_in_arena(mps_pool_class_t cls) {
   ap = point(pool);
 }
 
-static inline void heap_start(mps_pool_class_t cls) {
+static inline void heap_in_arena(mps_pool_class_t cls) {
+  heap_in_arena_with(cls, obj_scan);
+}
+
+static inline void heap_start_with(mps_pool_class_t cls, mps_fmt_scan_t scan) {
   start();
-  heap_in_arena(cls);
+  heap_in_arena_with(cls, scan);
+}
+
+static inline void heap_start(mps_pool_class_t cls) {
+  heap_start_with(cls, obj_scan);
 }
 
 static inline void heap_stop(void) {

@@ -41,32 +41,10 @@ static mps_res_t scan_rudely(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
   return obj_scan(ss, base, limit);
 }
 
-static mps_fmt_t rude_format(void) {
-  mps_fmt_t f;
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, scan_rudely);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, obj_skip);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, obj_fwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, obj_isfwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, obj_pad);
-    REQUIRE(mps_fmt_create_k(&f, arena, args) == MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
-  return f;
-}
-
 /* As heap_start, but the format intrudes; and what handlers work on. */
 static void rude_start(void) {
-  mps_gen_param_s gens[] = {{64, 0.85}, {256, 0.45}};
   mps_sac_class_s classes[] = {{64, 2, 1}};
-  start();
-  fmt = rude_format();
-  REQUIRE(mps_chain_create(&chain, arena, 2, gens) == MPS_RES_OK);
-  REQUIRE(mps_thread_reg(&thr, arena) == MPS_RES_OK);
-  REQUIRE(mps_root_create_table(&table_root, arena, mps_rank_exact(), 0, table,
-                                ROOTS) == MPS_RES_OK);
-  pool = obj_pool(mps_class_amc());
-  ap = point(pool);
+  heap_start_with(mps_class_amc(), scan_rudely);
   handler_ap = point(pool);
   quiet_ap = point(pool);
   REQUIRE(mps_pool_create_k(&manual, arena, mps_class_mvff(), mps_args_none) ==

@@ -16,15 +16,7 @@ static mps_res_t counting_scan(mps_ss_t ss, mps_addr_t base,
 
 static mps_pool_t counting_pool(mps_pool_class_t cls, mps_fmt_t *fmt_o) {
   mps_pool_t p;
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, counting_scan);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, obj_skip);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, obj_fwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, obj_isfwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, obj_pad);
-    ck_assert_int_eq(mps_fmt_create_k(fmt_o, arena, args), MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+  *fmt_o = obj_format_with(counting_scan);
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_FORMAT, *fmt_o);
     MPS_ARGS_ADD(args, MPS_KEY_CHAIN, chain);

@@ -302,23 +302,7 @@ static mps_res_t interrupted_scan(mps_ss_t ss, mps_addr_t base,
 }
 
 static void interrupting_heap(void) {
-  mps_gen_param_s gens[] = {{64, 0.85}, {256, 0.45}};
-  start();
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, interrupted_scan);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, obj_skip);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, obj_fwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, obj_isfwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, obj_pad);
-    REQUIRE(mps_fmt_create_k(&fmt, arena, args) == MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
-  REQUIRE(mps_chain_create(&chain, arena, 2, gens) == MPS_RES_OK);
-  REQUIRE(mps_thread_reg(&thr, arena) == MPS_RES_OK);
-  REQUIRE(mps_root_create_table(&table_root, arena, mps_rank_exact(), 0, table,
-                                ROOTS) == MPS_RES_OK);
-  pool = obj_pool(mps_class_amc());
-  ap = point(pool);
+  heap_start_with(mps_class_amc(), interrupted_scan);
   handler_ap = point(pool);
   REQUIRE(mps_pool_create_k(&handler_manual, arena, mps_class_mvff(),
                             mps_args_none) == MPS_RES_OK);
@@ -420,15 +404,7 @@ START_TEST(test_postmortem) {
     mps_pool_t p;
     mps_ap_t q;
     heap_start(mps_class_amc());
-    MPS_ARGS_BEGIN(args) {
-      MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, failing_scan);
-      MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, obj_skip);
-      MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, obj_fwd);
-      MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, obj_isfwd);
-      MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, obj_pad);
-      REQUIRE(mps_fmt_create_k(&f, arena, args) == MPS_RES_OK);
-    }
-    MPS_ARGS_END(args);
+    f = obj_format_with(failing_scan);
     MPS_ARGS_BEGIN(args) {
       MPS_ARGS_ADD(args, MPS_KEY_FORMAT, f);
       REQUIRE(mps_pool_create_k(&p, arena, mps_class_amc(), args) ==

@@ -6,10 +6,11 @@
 
 #define GEN_BITS_OWN 6 /* generations that get a bit of their own */
 
-static mps_res_t gen_groups(tdo_gen_t *gen, tdo_group_t group[TDO_PLACES]) {
+/* Groups for the first COUNT places, or none. */
+static mps_res_t gen_groups(tdo_gen_t *gen, tdo_group_t group[], int count) {
   tdo_space_t *sp = &gen->heap->space;
 
-  for (int i = 0; i < TDO_PLACES; ++i) {
+  for (int i = 0; i < count; ++i) {
     group[i] = tdo_space_group_new(sp, gen->bit);
     if (group[i] == 0) {
       while (i-- > 0)
@@ -26,7 +27,7 @@ static mps_res_t gen_init(tdo_gen_t *gen, mps_arena_t heap) {
   gen->heap = heap;
   tdo_ring_init(&gen->segs);
   tdo_ring_init(&gen->white);
-  res = gen_groups(gen, gen->group);
+  res = gen_groups(gen, gen->group, TDO_PLACES);
   if (res == MPS_RES_OK)
     gen->sig = TDO_GEN_SIG;
   return res;
@@ -135,7 +136,7 @@ bool tdo_gen_condemn(tdo_gen_t *gen) {
   tdo_group_t fresh[TDO_PLACES];
 
   TDO_CHECK(!gen->condemned);
-  if (gen_groups(gen, fresh) != MPS_RES_OK)
+  if (gen_groups(gen, fresh, TDO_PLACES) != MPS_RES_OK)
     return false;
   for (int i = 0; i < TDO_PLACES; ++i) {
     gen->white_group[i] = gen->group[i];
@@ -160,17 +161,13 @@ void tdo_gen_pardon(tdo_gen_t *gen) {
 
 /* Fresh groups for what moves, and the old ones become the top's. */
 static bool gen_give_groups(tdo_gen_t *gen, tdo_gen_t *top) {
-  tdo_group_t fresh[TDO_PLACES];
+  tdo_group_t fresh[TDO_PLACES_MOVING];
 
-  if (gen_groups(gen, fresh) != MPS_RES_OK)
+  if (gen_groups(gen, fresh, TDO_PLACES_MOVING) != MPS_RES_OK)
     return false;
-  for (int i = 0; i < TDO_PLACES; ++i) {
-    bool moves = i == TDO_PLACE_SCANNED || i == TDO_PLACE_LEAF;
-    tdo_space_group_merge(&gen->heap->space,
-                          moves ? top->group[i] : gen->group[i],
-                          moves ? gen->group[i] : fresh[i]);
-    if (moves)
-      gen->group[i] = fresh[i];
+  for (int i = 0; i < TDO_PLACES_MOVING; ++i) {
+    tdo_space_group_merge(&gen->heap->space, top->group[i], gen->group[i]);
+    gen->group[i] = fresh[i];
   }
   return true;
 }

@@ -14,7 +14,8 @@ typedef struct mps_chain_s tdo_chain_t;
 enum {
   TDO_PLACE_SCANNED,
   TDO_PLACE_LEAF,
-  TDO_PLACE_FIXED,
+  TDO_PLACES_MOVING, /* number of those above */
+  TDO_PLACE_FIXED = TDO_PLACES_MOVING,
   TDO_PLACE_FIXED_LEAF,
   TDO_PLACES
 };
