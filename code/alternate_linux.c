@@ -97,19 +97,20 @@ TDO_NO_SANITIZE static bool alternate_is_code(const ucontext_t *uc) {
 #endif
 }
 
-/* Does the kernel's record of an interruption of this thread lie in [HOT,
-   FRAME), of code no further out than FRAME? */
+/* Does the kernel's record of an interruption of this thread lie at or above
+   HOT, of code no further out than FRAME's caller? Where that caller itself
+   was interrupted, the record may lie over what was FRAME. */
 TDO_NO_SANITIZE static bool
 alternate_between(const stack_t *stack, const char *hot, const char *frame) {
   enum { ALTERNATE_CALLER = 1024 }; /* from FRAME to its caller's stack end */
+  const char *limit = frame + ALTERNATE_CALLER;
   uintptr_t p = tdo_round_up((uintptr_t)hot, ALTERNATE_ALIGN);
 
-  for (; p + sizeof(ucontext_t) <= (uintptr_t)frame; p += ALTERNATE_ALIGN) {
+  for (; p + sizeof(ucontext_t) <= (uintptr_t)limit; p += ALTERNATE_ALIGN) {
     const ucontext_t *uc = (const ucontext_t *)p;
     if (uc->uc_link == NULL && uc->uc_stack.ss_sp == stack->ss_sp &&
-        uc->uc_stack.ss_size == stack->ss_size &&
-        alternate_is_code(uc) && alternate_sp(uc) > (const char *)uc &&
-        alternate_sp(uc) <= frame + ALTERNATE_CALLER) {
+        uc->uc_stack.ss_size == stack->ss_size && alternate_is_code(uc) &&
+        alternate_sp(uc) > (const char *)uc && alternate_sp(uc) <= limit) {
       return true;
     }
   }

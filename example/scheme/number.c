@@ -3,6 +3,7 @@
 #include "bignum.h"
 
 #include <ctype.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +11,24 @@
 
 /* ---- printing */
 
+/* Does d > 0 with that many digits, rounded that way, read back as d? */
+static bool reads_back(double d, int precision, int rounding, char text[40]) {
+  (void)fesetround(rounding);
+  snprintf(text, 40, "%.*e", precision - 1, d);
+  (void)fesetround(FE_TONEAREST);
+  return strtod(text, NULL) == d;
+}
+
 /* Digits of the shortest decimal that reads back as d > 0, without trailing
-   zeros, and its exponent: d = 0.DIGITS * 10^exponent. */
+   zeros, and its exponent: d = 0.DIGITS * 10^exponent. Where d is a power of
+   two, the next number below is half as far as the one above, so that the
+   nearest decimal may be another number's while one above is d's. */
 static int shortest_digits(double d, char *digits, int *exponent_o) {
   char text[40];
   int precision = d < 2.3e-308 ? 1 : 15;
-  for (;; precision++) {
-    snprintf(text, sizeof text, "%.*e", precision - 1, d);
-    if (precision == 17 || strtod(text, NULL) == d)
-      break;
-  }
+  while (!reads_back(d, precision, FE_TONEAREST, text) &&
+         !reads_back(d, precision, FE_UPWARD, text))
+    precision++;
   int n = 0;
   char *p = text;
   for (; *p != 'e'; p++)

@@ -52,3 +52,4 @@
 (do ((i 1 (+ i 1)) (x 1.0 (/ x 3.0))) ((= i 30)) (write x) (newline))
 (do ((i 1 (+ i 1)) (x 1.1 (* x 7.3))) ((= i 40)) (write x) (newline))
 (show (boolean=? #t #t) (exact (truncate 1e15)))
+(do ((i -1074 (+ i 1))) ((= i 1024)) (write (inexact (expt 2 i))) (newline))

@@ -4,8 +4,8 @@
 """usage: random_programs.py INTERPRETER [SETTING...] [--seed=N] [--count=N]
                           [--option=OPTION...] [--wild] [--keep=FOLDER]
 
-Makes COUNT cases (200), several in a program, from a seed that is printed,
-and compares what the interpreter prints with what Guile prints. A SETTING is
+Makes COUNT cases (200), several in a program, from a seed that is printed (N,
+or TDO_SEED, or 1; "random" for a new one), and compares what the interpreter prints with what Guile prints. A SETTING is
 NAME=VALUE for the environment, or several joined by commas; the interpreter
 runs once with each; "plain" stands for none. An option is given to the
 interpreter every time.
@@ -198,15 +198,15 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("interpreter")
     parser.add_argument("settings", nargs="*")
-    parser.add_argument("--seed", type=int,
-                        default=random.SystemRandom().randrange(10 ** 8))
+    parser.add_argument("--seed", default=os.environ.get("TDO_SEED", "1"))
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--reports", type=int, default=5)
     parser.add_argument("--option", action="append", default=[])
     parser.add_argument("--wild", action="store_true")
     parser.add_argument("--keep")
     options = parser.parse_intermixed_args()
-    options.seed = int(os.environ.get("TEST_SEED", options.seed))
+    options.seed = random.SystemRandom().randrange(10 ** 8) \
+        if options.seed == "random" else int(options.seed)
     print("seed %d" % options.seed, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         return compare(options, folder)
