@@ -60,9 +60,10 @@ typedef struct tdo_statistics_s {
      collector is done. */
   size_t flushes_full, flushes_quantum, flushes_stop, flushes_leave;
   /* Protection calls, those refused, pages in them, pages whose access
-     really changed, and how many calls had so many pages. */
+     really changed; how many calls had so many pages, and how many really
+     changed so many (calls that changed none are not among those). */
   size_t protect_calls, protect_refused, protect_pages, protect_changed;
-  size_t pages_per_call[TDO_HISTOGRAM];
+  size_t pages_per_call[TDO_HISTOGRAM], changed_per_call[TDO_HISTOGRAM];
   /* Barrier hits, by kind. */
   size_t hits_read, hits_write, hits_stale;
   size_t hits_spread; /* pages opened along with one that was hit */

@@ -23,6 +23,8 @@ static void statistics_shield(tdo_statistics_s *s,
   s->protect_pages = t->pages;
   s->protect_changed = t->pages_changed;
   memcpy(s->pages_per_call, t->pages_per_call, sizeof s->pages_per_call);
+  memcpy(s->changed_per_call, t->changed_per_call,
+         sizeof s->changed_per_call);
   s->hits_read = t->hits_read;
   s->hits_write = t->hits_write;
   s->hits_stale = t->hits_stale;
@@ -113,6 +115,7 @@ static void print_shield(FILE *f, const tdo_statistics_s *s) {
           s->raises, s->lowers, s->exposes, s->covers, s->protect_calls,
           s->protect_refused, s->protect_pages, s->protect_changed);
   print_histogram(f, "call pages", s->pages_per_call, TDO_HISTOGRAM);
+  print_histogram(f, "changed", s->changed_per_call, TDO_HISTOGRAM);
   fprintf(f, "  hits         %zu read, %zu write, %zu stale, %zu spread\n",
           s->hits_read, s->hits_write, s->hits_stale, s->hits_spread);
   print_histogram(f, "hit time ns", s->hit_time, TDO_HISTOGRAM_LONG);

@@ -103,7 +103,7 @@ static bool access_call(tdo_shield_t *sh, size_t first, size_t limit,
   if (!tdo_shield_protect(sh, first, limit, access)) {
     return false;
   }
-  sh->stats.pages_changed += tdo_shield_note_access(sh, first, limit, access);
+  tdo_shield_changed(sh, tdo_shield_note_access(sh, first, limit, access));
   return true;
 }
 

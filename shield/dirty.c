@@ -81,7 +81,8 @@ static bool dirty_open_pages(tdo_shield_t *sh, size_t first, size_t limit) {
     if (!tdo_shield_protect(sh, page, end, TDO_ACCESS_WRITE)) {
       return false;
     }
-    (void)tdo_shield_note_access(sh, page, end, TDO_ACCESS_ARMED);
+    tdo_shield_changed(
+        sh, tdo_shield_note_access(sh, page, end, TDO_ACCESS_ARMED));
     page = end;
   }
   return true;
@@ -160,6 +161,7 @@ static bool dirty_open(tdo_shield_t *sh, size_t first, size_t limit) {
    that. */
 static bool dirty_unbar(tdo_shield_t *sh, size_t first, size_t limit) {
   uint8_t *next = memchr(sh->actual + first, TDO_ACCESS_NONE, limit - first);
+  size_t changed = 0;
   if (next == NULL) {
     return true;
   }
@@ -171,8 +173,9 @@ static bool dirty_unbar(tdo_shield_t *sh, size_t first, size_t limit) {
     return false;
   }
   for (size_t page = first; page < limit; ++page) {
-    sh->stats.pages_changed += sh->actual[page] == TDO_ACCESS_NONE;
+    changed += sh->actual[page] == TDO_ACCESS_NONE;
   }
+  tdo_shield_changed(sh, changed);
   return true;
 }
 
@@ -180,15 +183,18 @@ static bool dirty_unbar(tdo_shield_t *sh, size_t first, size_t limit) {
    mapping: the last resort, when calls over parts were refused. What had been
    closed with its region is armed. */
 static bool dirty_open_all(tdo_shield_t *sh) {
+  size_t changed = 0;
   if (!tdo_shield_protect(sh, 0, sh->pages, TDO_ACCESS_WRITE)) {
     return false;
   }
   for (size_t page = 0; page < sh->pages; ++page) {
+    changed += sh->actual[page] == TDO_ACCESS_NONE;
     if (sh->actual[page] == TDO_ACCESS_READ) {
       (void)tdo_shield_note_access(sh, page, page + 1, TDO_ACCESS_ARMED);
+      ++changed;
     }
-    sh->stats.pages_changed += sh->actual[page] == TDO_ACCESS_NONE;
   }
+  tdo_shield_changed(sh, changed);
   dirty_opened(sh, 0, sh->pages);
   return true;
 }
@@ -254,8 +260,7 @@ bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
       dirty_doubt(sh, first, limit);
       return false;
     }
-    sh->stats.pages_changed +=
-        tdo_shield_note_access(sh, first, limit, access);
+    tdo_shield_changed(sh, tdo_shield_note_access(sh, first, limit, access));
   }
   DIRTY_FOR(r, first, limit) {
     sh->region_calm[r] = 0;
@@ -374,8 +379,8 @@ static void dirty_close(tdo_shield_t *sh, size_t r) {
       dirty_doubt(sh, first, limit);
     }
   } else {
-    sh->stats.pages_changed +=
-        tdo_shield_note_access(sh, first, limit, TDO_ACCESS_READ);
+    tdo_shield_changed(
+        sh, tdo_shield_note_access(sh, first, limit, TDO_ACCESS_READ));
     sh->region[r] = DIRTY_CLOSED;
     ++sh->stats.regions_closed;
   }

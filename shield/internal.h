@@ -155,6 +155,15 @@ size_t tdo_shield_count_mappings(const tdo_shield_t *sh);
 /* One call to the platform, counted; false if refused. Notes nothing. */
 bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
                         tdo_access_t access);
+/* What that call did, if it was not refused: N pages allow more or less. */
+static inline void tdo_shield_changed(tdo_shield_t *sh, size_t n) {
+  sh->stats.pages_changed += n;
+  if (n > 0) {
+    size_t bucket = 63 - (size_t)__builtin_clzll(n);
+    bucket = tdo_min(bucket, TDO_SHIELD_HISTOGRAM - 1);
+    ++sh->stats.changed_per_call[bucket];
+  }
+}
 
 /* dirty.c */
 

@@ -105,6 +105,8 @@ typedef struct tdo_shield_stats {
   size_t pages;         /* pages in those calls */
   size_t pages_changed; /* of them, pages whose access really changed */
   size_t pages_per_call[TDO_SHIELD_HISTOGRAM];
+  size_t changed_per_call[TDO_SHIELD_HISTOGRAM]; /* calls that changed one
+                                                    page or more */
   size_t hits_read, hits_write, hits_stale; /* barrier hits; stale: the page
                             was already open (another thread was faster) */
   size_t hits_spread;   /* pages opened along with a page that was hit */

@@ -43,6 +43,20 @@ START_TEST(test_describe) {
 }
 END_TEST
 
+/* The histogram of pages that really changed agrees with their number, and
+   has no more calls than were made. */
+static void check_changed(const tdo_statistics_s *s) {
+  size_t calls = 0, least = 0, most = 0;
+  for (size_t i = 0; i < TDO_HISTOGRAM; ++i) {
+    calls += s->changed_per_call[i];
+    least += s->changed_per_call[i] << i;
+    most += s->changed_per_call[i] << (i + 1);
+  }
+  ck_assert_uint_le(calls, s->protect_calls - s->protect_refused);
+  ck_assert_uint_le(least, s->protect_changed);
+  ck_assert_uint_ge(most, s->protect_changed);
+}
+
 START_TEST(test_statistics) {
   tdo_statistics_s s;
   heap_start(mps_class_amc());
@@ -55,6 +69,7 @@ START_TEST(test_statistics) {
   ck_assert_uint_le(s.full_collections, s.collections);
   ck_assert_uint_gt(s.map_calls, 0);
   ck_assert_uint_le(s.protect_changed, s.protect_pages);
+  check_changed(&s);
   ck_assert(s.longest_pause <= s.collect_seconds);
   heap_stop();
 }

@@ -629,6 +629,10 @@ START_TEST(statistics) {
   ck_assert_uint_eq(shield.stats.pages_changed, 301 + 2 + 3);
   ck_assert_uint_eq(shield.stats.pages_per_call[8], 2);
   ck_assert_uint_eq(shield.stats.pages_per_call[0], 4);
+  /* 300, the last call two of as many, the others one */
+  ck_assert_uint_eq(shield.stats.changed_per_call[8], 1);
+  ck_assert_uint_eq(shield.stats.changed_per_call[1], 1);
+  ck_assert_uint_eq(shield.stats.changed_per_call[0], 4);
   ck_assert_uint_eq(shield.stats.mappings, 3);
   ck_assert_uint_eq(shield.stats.mappings_most, 6);
   end();
