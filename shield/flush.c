@@ -75,6 +75,68 @@ static size_t flush_run(const tdo_shield_t *sh, size_t first, size_t bound,
   return end;
 }
 
+/* Is a call needed for PAGE anyway, and may it be one that opens it to the
+   collector? It wants to be open; or it is to be closed to readers, which the
+   collector wants to read, perhaps in this session. */
+static bool flush_reachable(const tdo_shield_t *sh, size_t page) {
+  return tdo_bits_get(sh->differ, page) &&
+         sh->actual[page] != TDO_ACCESS_WRITE &&
+         (sh->state[page] & TDO_PAGE_BARS) != TDO_BAR_WRITE;
+}
+
+/* Extend a run that ends at LIMIT, or begins at FIRST, over what can be
+   reached; no further than opening it all is no pause. */
+static size_t flush_reach_up(const tdo_shield_t *sh, size_t limit) {
+  size_t most = tdo_min(limit + TDO_SHIELD_RELEASE, sh->pages);
+  for (;;) {
+    size_t reach = tdo_min(limit + TDO_SHIELD_PASS, most);
+    size_t next = tdo_bits_next_set(sh->differ, limit, reach);
+    if (next >= reach || !flush_reachable(sh, next) ||
+        (next > limit && !flush_passable(sh, limit, next, TDO_ACCESS_WRITE))) {
+      return limit;
+    }
+    do {
+      ++next;
+    } while (next < most && flush_reachable(sh, next));
+    limit = next;
+  }
+}
+
+static size_t flush_reach_down(const tdo_shield_t *sh, size_t first) {
+  size_t least = first - tdo_min(first, TDO_SHIELD_RELEASE);
+  for (;;) {
+    size_t reach = tdo_max(first - tdo_min(first, TDO_SHIELD_PASS), least);
+    size_t next = tdo_bits_last_set(sh->differ, reach, first);
+    if (next <= reach || !flush_reachable(sh, next - 1) ||
+        (next < first && !flush_passable(sh, next, first, TDO_ACCESS_WRITE))) {
+      return first;
+    }
+    do {
+      --next;
+    } while (next > least && flush_reachable(sh, next - 1));
+    first = next;
+  }
+}
+
+void tdo_shield_open(tdo_shield_t *sh, size_t first, size_t limit,
+                     size_t ahead) {
+  size_t low = tdo_bits_next_set(sh->differ, first, limit);
+  size_t high = tdo_bits_last_set(sh->differ, low, limit);
+  if (low == limit) {
+    return;
+  }
+  if (low == first) {
+    low = flush_reach_down(sh, low);
+  }
+  if (high == limit) {
+    high = tdo_max(flush_reach_up(sh, high), ahead);
+  }
+  tdo_shield_set_access(sh, low, high, TDO_ACCESS_WRITE);
+  TDO_LANES_FOR(group, low, high) {
+    (void)tdo_shield_update(sh, group);
+  }
+}
+
 void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit,
                        size_t ahead) {
   bool naive = sh->settings.mode == TDO_SHIELD_NAIVE;

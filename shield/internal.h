@@ -131,6 +131,11 @@ void tdo_shield_stop(tdo_shield_t *sh);
    with those before them. */
 void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit,
                        size_t ahead);
+/* Open what differs in [FIRST, LIMIT), all exposed, to the collector, while the
+   threads are stopped, and with it [LIMIT, AHEAD), and the closed pages around
+   that will cost a call one way or the other. */
+void tdo_shield_open(tdo_shield_t *sh, size_t first, size_t limit,
+                     size_t ahead);
 /* Act on all differing pages. */
 void tdo_shield_settle_all(tdo_shield_t *sh);
 

@@ -13,8 +13,8 @@ static const char *const settings_names[TDO_SHIELD_MODES] = {
 void tdo_shield_settings_init(tdo_shield_settings_t *settings) {
   settings->mode = TDO_SHIELD_DEFERRED;
   settings->queue_length = 1024;
-  settings->defer_fresh = 2;
-  settings->defer_hit = 6;
+  settings->defer_fresh = 4;
+  settings->defer_hit = 16;
   settings->budget = 0.25;
 }
 

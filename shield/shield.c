@@ -330,6 +330,24 @@ static void shield_concede(tdo_shield_t *sh, size_t first, size_t limit) {
   }
 }
 
+/* Some pages of [FIRST, LIMIT) are closed; open them to the collector. */
+static void shield_let_in(tdo_shield_t *sh, size_t first, size_t limit,
+                          bool follows) {
+  size_t ahead = limit;
+  bool wide = sh->stopped && sh->track == NULL && tdo_shield_defers(sh);
+  if (wide && sh->batches) {
+    shield_concede(sh, first, limit);
+  }
+  if (shield_reads_ahead(sh, limit)) {
+    ahead = shield_read_ahead(sh, first, limit, follows);
+  }
+  if (wide) {
+    tdo_shield_open(sh, first, limit, ahead);
+  } else {
+    tdo_shield_settle(sh, first, limit, ahead);
+  }
+}
+
 void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
   bool queued = first < sh->differ_high && limit > sh->differ_low;
   /* A page that is armed is open already. */
@@ -361,14 +379,7 @@ void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
     if (barred != 0) {
       tdo_shield_stop(sh);
     }
-    if (sh->batches && sh->stopped && sh->track == NULL &&
-        tdo_shield_defers(sh)) {
-      shield_concede(sh, first, limit);
-    }
-    tdo_shield_settle(sh, first, limit,
-                      shield_reads_ahead(sh, limit)
-                          ? shield_read_ahead(sh, first, limit, follows)
-                          : limit);
+    shield_let_in(sh, first, limit, follows);
   }
 }
 
@@ -492,13 +503,34 @@ bool tdo_shield_adopted(const tdo_shield_t *sh, size_t page) {
   return (sh->state[page] & TDO_PAGE_ADOPTED) != 0;
 }
 
+/* How many pages next to PAGE, upwards or downwards, lost their bars to hits,
+   as far as none has one. */
+static size_t shield_trail(const tdo_shield_t *sh, size_t page, bool up) {
+  size_t hits = 0;
+  for (size_t i = 1; i <= TDO_SHIELD_REGION; ++i) {
+    size_t next = up ? page + i : page - i;
+    if (next >= sh->pages || (sh->state[next] & TDO_PAGE_ADOPTED) == 0 ||
+        (sh->state[next] & TDO_PAGE_BARS) != 0) {
+      break;
+    }
+    hits += (sh->state[next] & TDO_PAGE_HIT) != 0;
+  }
+  return hits;
+}
+
 /* The N-th hit of late in a region opens 2^(N-2) pages around it: a region
-   that is written all over costs few hits, and one that is not few scans. */
+   that is written all over costs few hits, and one that is not few scans. A
+   hit at the end of a trail of pages that were hit before, which is how
+   somebody writes who works his way upwards or downwards, opens as many pages
+   ahead of it. */
 static void shield_spread(tdo_shield_t *sh, size_t page) {
   uint8_t *heat = &sh->heat[page / TDO_SHIELD_REGION];
   size_t span = (size_t)1 << (*heat > 1 ? *heat - 1 : 0);
+  size_t below = shield_trail(sh, page, false);
+  size_t above = shield_trail(sh, page, true);
   size_t first = tdo_round_down(page, span);
-  size_t limit = tdo_min(first + span, sh->pages);
+  size_t limit = tdo_min(tdo_max(first + span, page + 1 + below), sh->pages);
+  first = tdo_min(first, page - tdo_min(page, above));
   *heat += span < TDO_SHIELD_REGION;
   while (first < limit) {
     size_t start = first;

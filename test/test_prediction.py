@@ -17,6 +17,7 @@ INTERPRETER = sys.argv[1]
 PROGRAM = [INTERPRETER, "--arena=256M", "--gen=2000:0.8", "--gen=2000:0.4",
            "--pause=10"]
 MOST = 0.02
+TIMES = 2
 
 
 class Prediction(unittest.TestCase):
@@ -34,6 +35,17 @@ class Prediction(unittest.TestCase):
         for row in rows:
             self.assertLessEqual(abs(row["predicted"] - row["counted"]),
                                  max(MOST * row["counted"], 1), row)
+        self.least(json.loads(done.stdout)["rows"])
+
+    def least(self, rows):
+        """The default makes at most twice the calls that it cannot do
+        without."""
+        defaults = [row for row in rows if row["mode"] == "deferred" and
+                    (row["fresh"], row["hit"]) == (4, 16)]
+        self.assertTrue(defaults)
+        for row in defaults:
+            self.assertLessEqual(row["calls"], max(TIMES * row["bound"], 4),
+                                 row)
 
     def test_leaf(self):
         self.check("leaf.scm", "1")

@@ -61,8 +61,8 @@ START_TEST(defaults) {
   ck_assert(!settings.shield_given);
   ck_assert_uint_eq(settings.queue, 1024);
   ck_assert_uint_eq(settings.quantum, 256 * 1024);
-  ck_assert_uint_eq(settings.defer_fresh, 2);
-  ck_assert_uint_eq(settings.defer_hit, 6);
+  ck_assert_uint_eq(settings.defer_fresh, 4);
+  ck_assert_uint_eq(settings.defer_hit, 16);
   ck_assert(settings.budget == 0.25);
   ck_assert_uint_eq(settings.grain, 0);
   ck_assert(!settings.grain_given && !settings.spare_given);
@@ -111,8 +111,8 @@ START_TEST(refused) {
   REFUSES(shield, "TESTUDO_SHIELD", "fast", 2);
   REFUSES(queue, "TESTUDO_QUEUE", "0", 1024);
   REFUSES(quantum, "TESTUDO_QUANTUM", "4x", 262144);
-  REFUSES(defer_fresh, "TESTUDO_DEFER_FRESH", "-1", 2);
-  REFUSES(defer_hit, "TESTUDO_DEFER_HIT", "99999999999999999999", 6);
+  REFUSES(defer_fresh, "TESTUDO_DEFER_FRESH", "-1", 4);
+  REFUSES(defer_hit, "TESTUDO_DEFER_HIT", "99999999999999999999", 16);
   REFUSES(budget, "TESTUDO_BUDGET", "1,5", 0.25);
   REFUSES(grain, "TESTUDO_GRAIN", "5000", 0);
   REFUSES(spare, "TESTUDO_SPARE", "1.5", 0);

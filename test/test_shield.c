@@ -460,13 +460,75 @@ START_TEST(releases) {
     tdo_shield_release(&shield, 50, 90);
     ck_story("");
     tdo_shield_expose(&shield, 20, 21);
-    ck_story(i == 0 ? "write[20,21) " : "write[20,90) ");
+    ck_story(i == 0 ? "write[20,21) " : "write[10,90) ");
     tdo_shield_cover(&shield, 20, 21);
     tdo_shield_leave(&shield);
     ck_assert_uint_eq(tdo_shield_bars(&shield, 30),
                       i == 0 ? TDO_BAR_WRITE : 0);
     end();
   }
+}
+END_TEST
+
+/* With what is opened to the collector goes, in one call, what is closed and
+   will cost a call one way or the other: what was released, and what is to be
+   closed to readers; not what keeps its write bar. */
+START_TEST(reaches) {
+  begin(TDO_SHIELD_DEFERRED, 400, 400);
+  tdo_shield_raise(&shield, 10, 400, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  tdo_shield_note_stopped(&shield);
+  tdo_shield_begin_offers(&shield);
+  story[0] = '\0';
+  tdo_shield_release(&shield, 100, 120);
+  tdo_shield_raise(&shield, 120, 130, TDO_BAR_READ);
+  tdo_shield_release(&shield, 130, 140);
+  tdo_shield_raise(&shield, 140, 150, TDO_BAR_READ);
+  tdo_shield_release(&shield, 160, 170);
+  tdo_shield_expose(&shield, 130, 131);
+  ck_story("write[100,150) ");
+  tdo_shield_cover(&shield, 130, 131);
+  /* The other one was read in this session, this one was not. */
+  tdo_shield_lower(&shield, 120, 130, TDO_BAR_READ | TDO_BAR_WRITE);
+  tdo_shield_expose(&shield, 160, 161); /* past what is open, not barred */
+  ck_story("write[160,170) ");
+  tdo_shield_cover(&shield, 160, 161);
+  tdo_shield_leave(&shield);
+  ck_story("none[140,150) go ");
+  end();
+}
+END_TEST
+
+static void hit_and_lower(size_t page) {
+  tdo_shield_hit(&shield, page, TDO_BAR_WRITE);
+  tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
+}
+
+/* Who writes page after page, in whatever direction, costs the fewer hits the
+   longer he does, even if a collection lies between any two. */
+START_TEST(follows_a_trail) {
+  begin(TDO_SHIELD_DEFERRED, 400, 400);
+  for (int up = 0; up < 2; ++up) {
+    size_t hits = 0, base = up ? 200 : 0;
+    tdo_shield_raise(&shield, base, base + 200, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    for (size_t i = 0; i < 128; ++i) {
+      size_t page = up ? base + 10 + i : base + 190 - i;
+      if ((tdo_shield_bars(&shield, page) & TDO_BAR_WRITE) != 0) {
+        ++hits;
+        hit_and_lower(page);
+        tdo_shield_leave(&shield);
+        for (size_t n = 0; n < 10; ++n) {
+          tdo_shield_note_stopped(&shield); /* collections pass */
+          tdo_shield_leave(&shield);
+        }
+      }
+    }
+    ck_assert_uint_le(hits, 8);
+    ck_assert_uint_eq(tdo_shield_bars(&shield, up ? base + 5 : base + 195),
+                      TDO_BAR_WRITE);
+  }
+  end();
 }
 END_TEST
 
@@ -689,6 +751,8 @@ int main(void) {
   tcase_add_test(tests, opens_as_before);
   tcase_add_test(tests, concedes);
   tcase_add_test(tests, releases);
+  tcase_add_test(tests, reaches);
+  tcase_add_test(tests, follows_a_trail);
   tcase_add_test(tests, retires);
   tcase_add_test(tests, offers_simple);
   tcase_add_test(tests, offers_deferred);

@@ -163,9 +163,8 @@ void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
 
   seg->white = true;
   tdo_tell_white(seg);
-  /* What stays where it is needs its bars, and its written pages noted. */
-  if (!seg->leaf && !seg->nailed && seg->pool->klass->moving &&
-      heap->shielded)
+  /* What survives is copied to other pages, or scanned and offered anew. */
+  if (!seg->leaf && heap->shielded)
     tdo_shield_release(&heap->shield, tdo_heap_page(heap, seg->seg.base),
                        tdo_heap_page(heap, seg->seg.limit));
   tdo_ring_remove(&seg->gen_ring);

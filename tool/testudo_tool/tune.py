@@ -16,9 +16,9 @@ import tempfile
 from . import kernel, tally
 
 QUEUES = [16, 64, 256, 1024, 16384]
-FRESH = [0, 1, 2, 4]
+FRESH = [0, 2, 4, 8]
 HIT = [2, 6, 16]
-DEFERRAL = (2, 6)              # where others are compared
+DEFERRAL = (4, 16)
 GRAINS = [0, 16384, 65536]     # bytes; 0: as the program has it
 QUANTA = [0, 262144, 1048576]
 
