@@ -29,4 +29,12 @@
 #endif
 #define TDO_BARRIERS (TDO_POLL && !TDO_PF_GENERIC)
 
+/* Every thread sees what another stored in the order in which it did: true of
+   this processor, and of the checks of the program. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define TDO_STORES_IN_ORDER 1
+#else
+#define TDO_STORES_IN_ORDER 0
+#endif
+
 #endif /* TDO_CODE_PLATFORM_H */

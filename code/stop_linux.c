@@ -108,8 +108,9 @@ static bool stop_signal(const tdo_stop_thread_t *thread, int signal) {
 
 /* In the signal handler. */
 
-static void stop_park(tdo_stop_thread_t *self) {
+STOP_PLAIN static void stop_park(tdo_stop_thread_t *self) {
   unsigned expected;
+  STOP_RELEASE(&stop_pending);
   atomic_store(&self->park, STOP_PARKED);
   if (atomic_fetch_sub(&stop_pending, 1) == 1) {
     stop_wake(&stop_pending);
@@ -121,6 +122,7 @@ static void stop_park(tdo_stop_thread_t *self) {
     }
     expected = STOP_FREED;
   } while (!atomic_compare_exchange_strong(&self->park, &expected, STOP_RUNS));
+  STOP_ACQUIRE(&self->park);
 }
 
 /* A signal that nobody here sent, such as a CPU time limit: for the earlier
@@ -147,11 +149,8 @@ static bool stop_evades(tdo_stop_thread_t *self, const void *uc) {
   return lost && self->evasions <= STOP_EVASIONS;
 }
 
-#if STOP_TSAN
-__attribute__((no_sanitize_thread))
-#endif
-static void
-stop_entry(int signal, siginfo_t *info, void *context) {
+STOP_PLAIN static void stop_entry(int signal, siginfo_t *info,
+                                  void *context) {
 #if STOP_TSAN
   if (stop_in_sanitizer(context)) {
     return;

@@ -7,7 +7,12 @@
    the handlers are installed past it. But a thread must not stop inside the
    sanitizer's run-time library, where it may hold a lock which the stopper
    needs: there it evades, and is asked again. This works where that library
-   is a shared object (gcc). */
+   is a shared object (gcc).
+
+   A client's handler that it holds back it runs at the thread's next atomic
+   operation, whatever that is part of: in a handler of ours it would run on a
+   thread that counts as stopped. So these are compiled without (STOP_PLAIN),
+   and tell it by calls of their own what happens before what. */
 #ifndef TDO_CODE_STOP_TSAN_H
 #define TDO_CODE_STOP_TSAN_H
 
@@ -22,7 +27,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define STOP_TSAN 1
+#define STOP_TSAN  1
+#define STOP_PLAIN __attribute__((no_sanitize_thread))
+
+void __tsan_acquire(void *word);
+void __tsan_release(void *word);
+#define STOP_ACQUIRE(word) __tsan_acquire(word)
+#define STOP_RELEASE(word) __tsan_release(word)
 
 typedef struct stop_tsan_action {
   void (*handler)(int, siginfo_t *, void *);
@@ -72,7 +83,7 @@ static bool stop_set_action(int signal, const struct sigaction *action) {
 }
 
 /* True if UC was interrupted where it must not stop. */
-__attribute__((no_sanitize_thread, unused)) static bool
+__attribute__((unused)) STOP_PLAIN static bool
 stop_in_sanitizer(const ucontext_t *uc) {
   uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
   return pc >= stop_tsan_base && pc < stop_tsan_limit;
@@ -80,7 +91,10 @@ stop_in_sanitizer(const ucontext_t *uc) {
 
 #else
 
-#define STOP_TSAN 0
+#define STOP_TSAN          0
+#define STOP_PLAIN
+#define STOP_ACQUIRE(word) ((void)(word))
+#define STOP_RELEASE(word) ((void)(word))
 
 static bool stop_set_action(int signal, const struct sigaction *action) {
   return sigaction(signal, action, NULL) == 0;

@@ -155,7 +155,7 @@ static size_t nm_run_end(const tdo_nm_seg_t *seg, size_t i, size_t limit) {
 /* A buffer that outlives a flip holds committed objects: make them blocks. */
 static void nm_absorb_committed(tdo_nm_seg_t *seg) {
   if (seg->gc.ap != NULL)
-    tdo_nm_absorb(seg, tdo_ap_committed(seg->gc.ap));
+    tdo_nm_absorb(seg, tdo_ap_settled(seg->gc.ap));
 }
 
 mps_res_t tdo_nm_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
@@ -277,11 +277,12 @@ bool tdo_nm_walk(tdo_pool_t *pool, tdo_walk_visit_t visit, void *closure) {
     tdo_seg_t *s = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
     tdo_nm_seg_t *seg = (tdo_nm_seg_t *)(void *)s;
     tdo_ap_t *ap = seg->gc.ap;
+    char *filled = ap != NULL ? tdo_ap_settled(ap) : seg->known;
     bool more;
     tdo_gcseg_expose(&seg->gc, s->base, s->limit);
     more = nm_walk_blocks(tdo_nm_of(pool), seg, visit, closure);
-    if (more && ap != NULL && seg->known < tdo_ap_committed(ap))
-      more = visit(closure, pool, seg->known, tdo_ap_committed(ap));
+    if (more && seg->known < filled)
+      more = visit(closure, pool, seg->known, filled);
     tdo_gcseg_cover(&seg->gc, s->base, s->limit);
     if (!more)
       return false;

@@ -279,7 +279,7 @@ static mps_res_t snc_frame_pop(tdo_ap_t *ap, mps_frame_t number) {
 
 /* End of the blocks in SEG. */
 static char *snc_filled(const snc_seg_t *seg) {
-  return seg->ap != NULL && seg->ap->seg == seg ? tdo_ap_committed(seg->ap)
+  return seg->ap != NULL && seg->ap->seg == seg ? tdo_ap_settled(seg->ap)
                                                 : seg->filled;
 }
 

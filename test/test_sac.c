@@ -229,10 +229,10 @@ START_TEST(no_memory) {
   ck_assert_int_eq(
       mps_arena_commit_limit_set(arena, mps_arena_committed(arena) + 200000),
       MPS_RES_OK);
-  ck_assert_int_eq(mps_sac_alloc(&p, sac, (size_t)1 << 30, 0),
+  ck_assert_int_eq(mps_sac_alloc(&p, sac, (size_t)1 << 28, 0),
                    MPS_RES_COMMIT_LIMIT);
   ck_assert_int_eq(mps_sac_alloc(&p, sac, SIZE_MAX - 5, 0), MPS_RES_RESOURCE);
-  MPS_SAC_ALLOC_FAST(res, p, sac, (size_t)1 << 30, 0);
+  MPS_SAC_ALLOC_FAST(res, p, sac, (size_t)1 << 28, 0);
   ck_assert_int_eq(res, MPS_RES_COMMIT_LIMIT);
   ck_assert_ptr_eq(p, &sac);
   while ((res = mps_sac_alloc(&p, sac, 1024, 0)) == MPS_RES_OK)

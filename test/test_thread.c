@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "mpscams.h"
+#include "mpscawl.h"
+#include "mpsclo.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -110,6 +113,77 @@ START_TEST(test_allocate_and_mutate) {
   }
   crew_stop();
   ck_assert_uint_gt(mps_collections(arena), 5);
+  heap_stop();
+}
+END_TEST
+
+/* What one thread has committed another walks: whole, though nothing but the
+   allocation point says so. */
+static void *allocate(void *closure) {
+  worker_t *w = closure;
+  worker_enter(w, FRAME_COLD());
+  for (size_t n = 0; !atomic_load(&ending); ++n) {
+    size_t size = obj_bytes(1 + n % 30);
+    mps_addr_t p;
+    do {
+      mps_word_t *block;
+      REQUIRE(mps_reserve(&p, w->ap, size) == MPS_RES_OK);
+      block = p;
+      for (size_t i = 1; i < size / WORD; ++i)
+        block[i] = size << 3 | i << 1 | 1;
+      block[0] = size << 3 | OBJ_LEAF;
+    } while (!mps_commit(w->ap, p, size));
+    if (n % 1000 == 0) {
+      atomic_fetch_add(&rounds, 1);
+      (void)usleep(100);
+    }
+  }
+  worker_leave(w);
+  return NULL;
+}
+
+static void look(mps_addr_t obj, mps_fmt_t f, mps_pool_t p, void *closure,
+                 size_t s) {
+  (void)f, (void)p, (void)s;
+  REQUIRE(obj_kind(obj) == OBJ_LEAF || obj_kind(obj) == OBJ_PAD);
+  if (obj_kind(obj) == OBJ_LEAF)
+    for (size_t i = 1; i < obj_size(obj) / WORD; ++i)
+      REQUIRE(obj_base(obj)[i] == (obj_size(obj) << 3 | i << 1 | 1));
+  *(mps_addr_t *)closure = obj;
+}
+
+static mps_res_t look_area(mps_ss_t ss, void *base, void *limit,
+                           void *closure) {
+  (void)ss;
+  for (char *p = base; p < (char *)limit; p = obj_skip(p))
+    look(p, NULL, NULL, closure, 0);
+  return MPS_RES_OK;
+}
+
+START_TEST(test_walk_what_others_allocate) {
+  mps_pool_class_t classes[] = {mps_class_amc(), mps_class_amcz(),
+                                mps_class_ams(), mps_class_lo(),
+                                mps_class_awl()};
+  bool moving = _i < 2;
+  mps_addr_t last = NULL, found;
+  heap_start(classes[_i]);
+  for (size_t i = 0; i < THREADS; ++i)
+    ck_assert_int_eq(
+        pthread_create(&workers[i].thread, NULL, allocate, &workers[i]), 0);
+  for (size_t i = 0; i < 60; ++i) {
+    wait_rounds(2);
+    mps_arena_park(arena);
+    mps_arena_formatted_objects_walk(arena, look, &last, 0);
+    ck_assert_int_eq(mps_pool_walk(pool, look_area, &last), MPS_RES_OK);
+    ck_assert_ptr_nonnull(last);
+    ck_assert_int_eq(mps_addr_object(&found, arena, (char *)last + 1),
+                     moving ? MPS_RES_OK : MPS_RES_UNIMPL);
+    ck_assert(!moving || found == last);
+    mps_arena_release(arena);
+    if (i % 8 == 0)
+      collect();
+  }
+  crew_stop();
   heap_stop();
 }
 END_TEST
@@ -452,6 +526,7 @@ int main(void) {
   TCase *loops = tcase_create("loops");
   tcase_set_timeout(loops, 60);
   tcase_add_loop_test(loops, test_allocate_and_mutate, 0, 2);
+  tcase_add_loop_test(loops, test_walk_what_others_allocate, 0, 5);
   suite_add_tcase(suite, loops);
   return suite_run(suite);
 }

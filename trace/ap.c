@@ -1,8 +1,10 @@
 /* Testudo: allocation points.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <stdatomic.h>
 #include <string.h>
 #include "code/check.h"
 #include "code/event.h"
+#include "code/platform.h"
 #include "trace/heap.h"
 
 bool tdo_ap_check(const tdo_ap_t *ap) {
@@ -13,6 +15,16 @@ bool tdo_ap_check(const tdo_ap_t *ap) {
     TDO_CHECK((char *)ap->pub.alloc <= ap->limit);
   }
   return true;
+}
+
+char *tdo_ap_settled(const tdo_ap_t *ap) {
+  char *end;
+
+  if (!TDO_STORES_IN_ORDER && !ap->pool->heap->postmortem)
+    tdo_threads_stop(ap->pool->heap);
+  end = tdo_ap_committed(ap);
+  atomic_signal_fence(memory_order_acquire); /* read once, and first */
+  return end;
 }
 
 mps_res_t tdo_ap_create(tdo_ap_t **ap_o, tdo_pool_t *pool, mps_arg_s args[]) {

@@ -57,10 +57,16 @@ bool tdo_ap_check(const tdo_ap_t *ap);
 mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size);
 bool tdo_ap_trip(tdo_ap_t *ap, mps_addr_t p, size_t size);
 
-/* End of what is committed in the buffer. */
+/* End of what is committed in the buffer, of the calling thread's point or
+   while the others are stopped. */
 static inline char *tdo_ap_committed(const tdo_ap_t *ap) {
   return ap->trapped ? ap->frozen : (char *)ap->pub.init;
 }
+
+/* The same at any time, for who will read the objects: the client writes them
+   without a fence, so where stores may be seen out of order the threads are
+   stopped from here on. */
+char *tdo_ap_settled(const tdo_ap_t *ap);
 
 /* Bytes that went through the buffer, which may be gone already. */
 static inline size_t tdo_ap_used(const tdo_ap_t *ap) {

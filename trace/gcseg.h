@@ -103,7 +103,7 @@ void tdo_gcseg_dirty(tdo_gcseg_t *seg, char *base, char *limit);
 
 /* End of the committed objects, AP or not. */
 static inline char *tdo_gcseg_filled(const tdo_gcseg_t *seg) {
-  return seg->ap != NULL ? tdo_ap_committed(seg->ap) : seg->filled;
+  return seg->ap != NULL ? tdo_ap_settled(seg->ap) : seg->filled;
 }
 
 /* The collected segment that holds P, or null. */
