@@ -38,6 +38,7 @@
 #include "arena/segment.c"
 #include "arena/space.c"
 #include "arena/space_client.c"
+#include "arena/space_huge.c"
 #include "arena/space_memory.c"
 #include "arena/space_zones.c"
 #include "shield/access.c"

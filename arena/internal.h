@@ -36,9 +36,10 @@ bool tdo_space_client_find(size_t *first_o, const tdo_space_t *sp, size_t n,
    a grain to give: free zones, iff all of it has memory (warm). */
 void tdo_space_zone_list(tdo_space_t *sp, size_t zone);
 void tdo_space_zone_assign(tdo_space_t *sp, size_t zone, tdo_group_t group);
-/* First of N free zones in a row, chunks extended if need be. */
+/* First of N free zones in a row, chunks extended if need be; for a group that
+   has HUGE pages, or not. */
 mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
-                              bool high);
+                              bool high, bool huge);
 /* Charge the table memory of the zones that hold [FIRST, LIMIT). */
 bool tdo_space_zone_touch(tdo_space_t *sp, size_t first, size_t limit);
 
@@ -46,5 +47,13 @@ bool tdo_space_zone_touch(tdo_space_t *sp, size_t first, size_t limit);
 mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit);
 /* Empty spare grains until spare is at most TARGET bytes. */
 void tdo_space_drain(tdo_space_t *sp, size_t target);
+
+/* Huge pages (space_huge.c). Commit all of the zones around [FIRST, LIMIT),
+   which GROUP is about to get, if there is room, and advise huge pages for
+   them; advise them for all zones of GROUP; memory of [FIRST, LIMIT) went. */
+void tdo_space_huge_prepare(tdo_space_t *sp, size_t first, size_t limit,
+                            tdo_group_t group);
+void tdo_space_huge_adopt(tdo_space_t *sp, tdo_group_t group);
+void tdo_space_huge_forget(tdo_space_t *sp, size_t first, size_t limit);
 
 #endif /* TDO_ARENA_INTERNAL_H */

@@ -21,6 +21,7 @@
   TABLE(zone_byte, (sp)->zones, unsigned char)                                \
   TABLE(zone_known, tdo_bits_words((sp)->zones), tdo_bits_t)                  \
   TABLE(zone_touched, tdo_bits_words((sp)->zones), tdo_bits_t)                \
+  TABLE(zone_huge, tdo_bits_words((sp)->zones), tdo_bits_t)                   \
   TABLE(chunks, (sp)->chunk_max, tdo_chunk_t)                                 \
   TABLE(blocks, (sp)->vm == NULL ? (sp)->chunk_max : 0, tdo_block_t)          \
   TABLE(extra, (sp)->grains *(sp)->extra_bytes, unsigned char)
@@ -99,9 +100,24 @@ static mps_res_t space_reserve(tdo_space_t *sp, size_t size, size_t window) {
   return MPS_RES_OK;
 }
 
+/* At most a sixteenth of the limit of mappings is for borders of advice. */
+static void space_init_huge(tdo_space_t *sp, size_t huge) {
+  sp->huge = true;
+  sp->huge_borders_most = sp->vm->mapping_limit(sp->vm) / 16;
+  sp->zone_shift = (unsigned)tdo_max(sp->zone_shift, tdo_log2(huge));
+}
+
 mps_res_t tdo_space_init(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
                          size_t window, size_t grain, size_t commit_limit,
                          double spare, double extra) {
+  return tdo_space_init_huge(sp, vm, size, window, grain, commit_limit, spare,
+                             extra, 0);
+}
+
+mps_res_t tdo_space_init_huge(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
+                              size_t window, size_t grain,
+                              size_t commit_limit, double spare, double extra,
+                              size_t huge) {
   mps_res_t res;
 
   memset(sp, 0, sizeof *sp);
@@ -111,6 +127,8 @@ mps_res_t tdo_space_init(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
   sp->grain_shift = tdo_log2(grain);
   /* At least a word's worth of grains, so that bit tables align. */
   sp->zone_shift = (unsigned)tdo_max(ZONE_SHIFT, sp->grain_shift + 6);
+  if (huge != 0)
+    space_init_huge(sp, huge);
   res = space_reserve(sp, tdo_max(size, 1), window);
   if (res != MPS_RES_OK)
     return res;
@@ -255,6 +273,7 @@ tdo_group_t tdo_space_group_new(tdo_space_t *sp, unsigned char byte) {
   for (size_t i = TDO_GROUP_FIRST; i < TDO_GROUPS; ++i)
     if (!sp->groups[i].live) {
       sp->groups[i].live = true;
+      sp->groups[i].huge = false;
       sp->groups[i].byte = byte;
       sp->groups[i].head = TDO_ZONE_NONE;
       return (tdo_group_t)i;
@@ -267,6 +286,8 @@ void tdo_space_group_merge(tdo_space_t *sp, tdo_group_t to, tdo_group_t from) {
     if (sp->zone_group[z] == from)
       tdo_space_zone_assign(sp, z, to);
   sp->groups[from].live = false;
+  if (sp->groups[to].huge)
+    tdo_space_huge_adopt(sp, to);
 }
 
 void tdo_space_group_byte(tdo_space_t *sp, tdo_group_t group,
@@ -293,6 +314,8 @@ bool tdo_space_check(const tdo_space_t *sp) {
     TDO_CHECK(sp->vm == NULL || memory >= used); /* .owner */
     TDO_CHECK(memory == sp->zone_memory[z]);
     TDO_CHECK(used == 0 || sp->zone_group[z] != TDO_GROUP_FREE); /* .zone */
+    TDO_CHECK(memory == sp->zone_grains ||
+              !tdo_bits_get(sp->zone_huge, z)); /* .huge */
     TDO_CHECK(sp->zone_byte[z] ==
               sp->groups[sp->zone_group[z]].byte); /* .byte */
     for (size_t g = first; g < limit; ++g)

@@ -19,6 +19,7 @@
              has none.
    .byte     zone_byte[z] is its group's byte, or SHARED for a zone that two
              groups had to share because address space was short.
+   .huge     a zone for which huge pages were advised has all its memory.
    .limit    committed bytes (tables included) <= commit limit.
    .spare    spare bytes, less what is held, <= spare fraction * committed,
              and <= spare_bytes, once tdo_space_settle was called; between, giving back a lot at
@@ -65,6 +66,8 @@ typedef struct tdo_space_hooks {
   /* Grains got an owner; lost it (before the descriptor goes). */
   void (*taken)(void *closure, size_t first, size_t limit);
   void (*dropped)(void *closure, size_t first, size_t limit);
+  /* Grains that fill zones are backed by huge pages, or no more. */
+  void (*huge)(void *closure, size_t first, size_t limit, bool huge);
   /* A chunk was acquired; is about to be given back. */
   void (*extended)(void *closure, void *base, size_t size);
   void (*contracted)(void *closure, void *base, size_t size);
@@ -89,6 +92,7 @@ typedef struct tdo_space {
   unsigned char *zone_byte;
   tdo_bits_t *zone_known;   /* zones of chunks */
   tdo_bits_t *zone_touched; /* whose tables were charged */
+  tdo_bits_t *zone_huge;    /* for which huge pages were advised */
   tdo_chunk_t *chunks;
   size_t chunk_count, chunk_max;
   unsigned char *extra; /* client memory: extra_bytes a grain, for upper
@@ -102,6 +106,7 @@ typedef struct tdo_space {
     uint32_t head; /* of the list of usable zones */
     unsigned char byte;
     bool live;
+    bool huge; /* huge pages are advised for its zones */
   } groups[TDO_GROUPS];
   /* Accounts, in bytes. */
   size_t reserved;  /* sum of chunks */
@@ -112,6 +117,11 @@ typedef struct tdo_space {
   size_t zone_table_bytes; /* charged once for each zone touched */
   double spare_fraction;
   size_t spare_bytes; /* most that may be spare, whatever the fraction says */
+  /* Huge pages: may they be advised (zones are as large, or larger); bytes
+     advised now; calls refused; borders between zones that are advised and
+     others, now and at most. */
+  bool huge;
+  size_t huge_bytes, huge_refused, huge_borders, huge_borders_most;
   size_t growth, growth_min; /* preferred, least size of a new chunk */
   tdo_space_hooks_t hooks;
 } tdo_space_t;
@@ -125,6 +135,11 @@ typedef struct tdo_space {
 mps_res_t tdo_space_init(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
                          size_t window, size_t grain, size_t commit_limit,
                          double spare, double extra);
+/* The same with zones that huge pages of HUGE bytes fit in (0: none). */
+mps_res_t tdo_space_init_huge(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
+                              size_t window, size_t grain,
+                              size_t commit_limit, double spare, double extra,
+                              size_t huge);
 /* The same over client memory [BASE, BASE+SIZE), of any alignment; the tables
    lie in it too, with EXTRA bytes a grain for upper floors. Nothing is asked
    of the system. MPS_RES_MEMORY (too small), MPS_RES_COMMIT_LIMIT. */
@@ -143,6 +158,9 @@ bool tdo_space_check(const tdo_space_t *sp);
 
 /* A new group with zone byte BYTE; 0 if there is none left. */
 tdo_group_t tdo_space_group_new(tdo_space_t *sp, unsigned char byte);
+/* From now on huge pages are advised for the zones that GROUP gets, or not. A
+   no-op in a space without huge pages. */
+void tdo_space_group_huge(tdo_space_t *sp, tdo_group_t group, bool huge);
 /* All zones of FROM become zones of TO (which may be TDO_GROUP_SHARED), and
    the group FROM ceases. */
 void tdo_space_group_merge(tdo_space_t *sp, tdo_group_t to, tdo_group_t from);

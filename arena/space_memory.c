@@ -29,6 +29,8 @@ static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
     tdo_bits_clear_range(sp->memory, first, limit);
     sp->committed -= bytes;
     sp->spare -= bytes;
+    if (sp->huge)
+      tdo_space_huge_forget(sp, first, limit);
   }
   for (size_t g = first; g < limit;) {
     size_t z = space_zone_of(sp, g);
@@ -58,9 +60,20 @@ static bool memory_empty(tdo_space_t *sp, size_t first, size_t limit) {
   return true;
 }
 
+/* May grain G be given back? Without SPLIT not a part of a zone that is backed
+   by huge pages. */
+static bool memory_may_go(const tdo_space_t *sp, size_t g, bool split) {
+  size_t z = space_zone_of(sp, g);
+
+  return tdo_bits_get(sp->memory, g) && !tdo_bits_get(sp->used, g) &&
+         (split || !tdo_bits_get(sp->zone_huge, z) || sp->zone_used[z] == 0);
+}
+
 /* Empty the highest spare run below *AT within zones, at most MOST grains of
-   it; false if there is none. Moves *AT below what it saw. */
-static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most) {
+   it (more, if that would SPLIT huge pages that must not be); false if there
+   is none. Moves *AT below what it saw. */
+static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most,
+                               bool split) {
   size_t g = *at;
 
   while (g > 0) {
@@ -71,8 +84,7 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most) {
       continue;
     }
     limit = g;
-    while (limit > low && !(tdo_bits_get(sp->memory, limit - 1) &&
-                            !tdo_bits_get(sp->used, limit - 1)))
+    while (limit > low && !memory_may_go(sp, limit - 1, split))
       --limit;
     if (limit == low) {
       g = low;
@@ -81,9 +93,10 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most) {
     /* The run may go on below this zone. */
     first = limit;
     while (first > 0 && limit - first < most &&
-           tdo_bits_get(sp->memory, first - 1) &&
-           !tdo_bits_get(sp->used, first - 1))
+           memory_may_go(sp, first - 1, split))
       --first;
+    if (!split && tdo_bits_get(sp->zone_huge, space_zone_of(sp, first)))
+      first = space_zone_first(sp, space_zone_of(sp, first)); /* .huge */
     *at = first;
     if (memory_empty(sp, first, limit))
       return true;
@@ -93,16 +106,22 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most) {
   return false;
 }
 
-void tdo_space_drain(tdo_space_t *sp, size_t target) {
-  size_t at = space_zone_first(sp, sp->zone_limit);
-
-  if (sp->vm == NULL)
-    return;
-  while (tdo_space_spare(sp) > target) {
-    size_t excess = tdo_space_spare(sp) - target;
-    if (!memory_empty_below(sp, &at, tdo_space_grains_for(sp, excess)))
-      break;
+/* Give spare memory back until there are at most GOAL bytes, or no more can
+   go. Huge pages are split only if they must. */
+static void memory_shrink(tdo_space_t *sp, size_t goal) {
+  for (int split = !sp->huge; split <= 1; ++split) {
+    size_t at = space_zone_first(sp, sp->zone_limit);
+    while (sp->spare > goal)
+      if (!memory_empty_below(sp, &at,
+                              tdo_space_grains_for(sp, sp->spare - goal),
+                              split != 0))
+        break;
   }
+}
+
+void tdo_space_drain(tdo_space_t *sp, size_t target) {
+  if (sp->vm != NULL && tdo_space_spare(sp) > target)
+    memory_shrink(sp, target + tdo_min(sp->spare, sp->held));
 }
 
 #define EASE_BYTES ((size_t)16 << 20) /* a millisecond's worth of giving back */
@@ -133,15 +152,8 @@ void tdo_space_settle(tdo_space_t *sp) {
 }
 
 void tdo_space_purge(tdo_space_t *sp, size_t bytes) {
-  size_t at = space_zone_first(sp, sp->zone_limit);
-  size_t goal = sp->spare - tdo_min(sp->spare, bytes);
-
-  if (sp->vm == NULL)
-    return;
-  while (sp->spare > goal)
-    if (!memory_empty_below(sp, &at,
-                            tdo_space_grains_for(sp, sp->spare - goal)))
-      break;
+  if (sp->vm != NULL)
+    memory_shrink(sp, sp->spare - tdo_min(sp->spare, bytes));
 }
 
 /* How far beyond LIMIT to commit: grains that have no memory, not used, that

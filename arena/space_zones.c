@@ -4,6 +4,7 @@
 #include "code/check.h"
 
 #define ZONES_TRIED 4 /* of a group's list before a fresh zone is taken */
+#define WARM_TRIED  64 /* of the free zones, for one with the right pages */
 
 static bool zone_usable(const tdo_space_t *sp, size_t z) {
   if (sp->zone_group[z] == TDO_GROUP_FREE)
@@ -76,6 +77,32 @@ static bool zone_is_free(const tdo_space_t *sp, size_t z) {
          tdo_bits_get(sp->zone_known, z);
 }
 
+/* A free zone with memory, of the right kind of pages if there are huge ones.
+   What has small pages keeps them, so a group that wants huge ones takes a
+   zone without memory instead. */
+static uint32_t zone_find_warm(const tdo_space_t *sp, bool huge) {
+  uint32_t head = sp->groups[TDO_GROUP_FREE].head, z = head;
+
+  if (!sp->huge)
+    return head;
+  for (int i = 0; i < WARM_TRIED && z != TDO_ZONE_NONE; ++i) {
+    if (tdo_bits_get(sp->zone_huge, z) == huge)
+      return z;
+    z = sp->zone_next[z] == 0 ? TDO_ZONE_NONE : sp->zone_next[z] - 1;
+  }
+  return huge ? TDO_ZONE_NONE : head;
+}
+
+/* The first free zone without all of its memory; false if there is none. */
+static bool zone_find_cold(size_t *zone_o, const tdo_space_t *sp) {
+  for (size_t z = sp->cold_hint; z < sp->zone_limit; ++z)
+    if (zone_is_free(sp, z) && sp->zone_memory[z] < sp->zone_grains) {
+      *zone_o = z;
+      return true;
+    }
+  return false;
+}
+
 static bool zone_find_low(size_t *zone_o, tdo_space_t *sp, size_t n) {
   size_t run = 0, z = n == 1 ? sp->cold_hint : 0;
 
@@ -107,8 +134,8 @@ static bool zone_find_high(size_t *zone_o, tdo_space_t *sp, size_t n) {
 }
 
 mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
-                              bool high) {
-  uint32_t warm = sp->groups[TDO_GROUP_FREE].head;
+                              bool high, bool huge) {
+  uint32_t warm = zone_find_warm(sp, huge);
 
   if (n > sp->zones)
     return MPS_RES_RESOURCE;
@@ -116,6 +143,8 @@ mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
     *zone_o = warm;
     return MPS_RES_OK;
   }
+  if (n == 1 && huge && !high && zone_find_cold(zone_o, sp))
+    return MPS_RES_OK;
   if (high ? zone_find_high(zone_o, sp, n) : zone_find_low(zone_o, sp, n))
     return MPS_RES_OK;
   if (tdo_space_extend(sp, n << sp->zone_shift) != MPS_RES_OK)
@@ -186,7 +215,8 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
                : MPS_RES_RESOURCE;
   if (zone_find_grains(first_o, sp, n, group, high))
     return MPS_RES_OK;
-  if (tdo_space_zone_find(&zone, sp, zones, high) == MPS_RES_OK) {
+  if (tdo_space_zone_find(&zone, sp, zones, high, sp->groups[group].huge) ==
+      MPS_RES_OK) {
     *first_o = space_zone_first(sp, zone);
     if (high)
       *first_o += zones * sp->zone_grains - n;
@@ -208,6 +238,8 @@ mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
     return res;
   if (!tdo_space_zone_touch(sp, first, first + n))
     return MPS_RES_COMMIT_LIMIT;
+  if (sp->groups[group].huge)
+    tdo_space_huge_prepare(sp, first, first + n, group);
   res = tdo_space_commit(sp, first, first + n);
   if (res != MPS_RES_OK)
     return res;

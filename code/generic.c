@@ -78,6 +78,16 @@ static mps_res_t generic_protect(tdo_vm_t *vm, void *base, size_t size,
   return access == TDO_ACCESS_WRITE ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
+static mps_res_t generic_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
+  (void)vm, (void)base, (void)size;
+  return MPS_RES_MEMORY;
+}
+
+static size_t generic_huge_size(tdo_vm_t *vm) {
+  (void)vm;
+  return 0;
+}
+
 static size_t generic_mapping_limit(tdo_vm_t *vm) {
   (void)vm;
   return SIZE_MAX;
@@ -90,6 +100,8 @@ static tdo_vm_t generic_vm = {.page_size = GENERIC_PAGE,
                               .commit = generic_commit,
                               .decommit = generic_decommit,
                               .protect = generic_protect,
+                              .advise_huge = generic_advise_huge,
+                              .huge_size = generic_huge_size,
                               .mapping_limit = generic_mapping_limit};
 
 tdo_vm_t *tdo_vm_system(void) {

@@ -181,6 +181,18 @@ static bool settings_parse_CHOICE(unsigned *value_o, const char *text,
   return true;
 }
 
+static bool settings_parse_HUGE(unsigned *value_o, const char *text,
+                                double low, double high) {
+  static const char *const words[] = {"off", "old", "all"};
+  static const unsigned values[] = {TDO_HUGE_OFF, TDO_HUGE_OLD, TDO_HUGE_ALL};
+  uint64_t index;
+  if (!settings_word(&index, text, words, 3)) {
+    return settings_parse_COUNT(value_o, text, low, high);
+  }
+  *value_o = values[index];
+  return true;
+}
+
 static const tdo_setting_row_t settings_rows[] = {
 #define SETTINGS_ROW(field, type, variable, value, text, low, high, accepts,  \
                      help)                                                    \

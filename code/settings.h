@@ -4,6 +4,7 @@
 #define TDO_CODE_SETTINGS_H
 
 #include "code/base.h"
+#include "testudo.h"
 
 /* X(field, type, variable, default, default in words, lowest, highest, what
    is accepted, in words, help). Types:
@@ -13,7 +14,8 @@
      COUNT   whole number
      REAL    decimal fraction
      FLAG    bool
-     CHOICE  index of one of the words of tdo_settings_shields */
+     CHOICE  index of one of the words of tdo_settings_shields
+     HUGE    lowest generation that gets huge pages, or a word for it */
 #define TDO_SETTINGS(X)                                                       \
   X(shield, CHOICE, "TESTUDO_SHIELD", 2, "deferred", 0, 4,                    \
     "naive, ranged, deferred, dirty or off",                                  \
@@ -24,10 +26,10 @@
   X(quantum, SIZE, "TESTUDO_QUANTUM", 262144, "256K", 4096, 1099511627776,    \
     "a size from 4K to 1024G",                                                \
     "bytes scanned for each hit of the read barrier")                         \
-  X(defer_fresh, COUNT, "TESTUDO_DEFER_FRESH", 2, "2", 0, 1000000,            \
+  X(defer_fresh, COUNT, "TESTUDO_DEFER_FRESH", 4, "4", 0, 1000000,            \
     "a whole number from 0 to 1000000",                                       \
     "scans without a write before a new page is write-protected")             \
-  X(defer_hit, COUNT, "TESTUDO_DEFER_HIT", 6, "6", 0, 1000000,                \
+  X(defer_hit, COUNT, "TESTUDO_DEFER_HIT", 16, "16", 0, 1000000,              \
     "a whole number from 0 to 1000000",                                       \
     "the same for a page whose protection was hit")                           \
   X(budget, REAL, "TESTUDO_BUDGET", 0.25, "0.25", 0, 1,                         \
@@ -39,6 +41,9 @@
   X(spare, REAL, "TESTUDO_SPARE", 0, "what the program says", 0, 1,           \
     "a fraction from 0 to 1",                                                 \
     "part of the memory in use that may be kept though it is free")           \
+  X(huge, HUGE, "TESTUDO_HUGE", TDO_HUGE_OFF, "off", 0, 1000000,              \
+    "off, old, all, or the number of a generation",                           \
+    "lowest generation whose memory shall be huge pages")                     \
   X(reserve, SIZE0, "TESTUDO_RESERVE", 0, "a size chosen by the library",     \
     1048576, 70368744177664,                                                  \
     "a size from 1M to 65536G, or 0 to let the library choose",               \
@@ -60,6 +65,7 @@
 #define TDO_SETTING_C_REAL   double
 #define TDO_SETTING_C_FLAG   bool
 #define TDO_SETTING_C_CHOICE unsigned
+#define TDO_SETTING_C_HUGE   unsigned
 
 /* The value of each setting, and whether the environment gave it (FIELD_given
    is false too when the value was 0 for "not given"). */

@@ -54,6 +54,13 @@ struct tdo_vm {
   /* Set the access of whole pages. MPS_RES_MEMORY if refused. */
   mps_res_t (*protect)(tdo_vm_t *vm, void *base, size_t size,
                        tdo_access_t access);
+  /* The system may back [BASE, BASE+SIZE) of a reservation by huge pages, from
+     now until that memory is decommitted. Only advice: MPS_RES_MEMORY if it
+     is refused, for which nothing changes but that a mapping may have been
+     split. Sizes and addresses are multiples of huge_size. */
+  mps_res_t (*advise_huge)(tdo_vm_t *vm, void *base, size_t size);
+  /* Bytes of a huge page; 0 if the system has none to give. */
+  size_t (*huge_size)(tdo_vm_t *vm);
   /* Mappings that this process may have (vm.max_map_count); SIZE_MAX if
      unknown. */
   size_t (*mapping_limit)(tdo_vm_t *vm);

@@ -6,6 +6,7 @@
 
 #define DOUBLE_SIG  ((tdo_sig_t)0x519D0B1E)
 #define DOUBLE_HOLE ((uint8_t)0xff) /* access of a page not reserved */
+#define DOUBLE_HUGE ((uint8_t)0x40) /* with the access: huge pages advised */
 
 enum { DOUBLE_PAGE = 4096 };
 
@@ -102,10 +103,12 @@ static bool double_change_part(tdo_vm_double_t *d, size_t first, size_t limit,
   return true;
 }
 
+/* The pages keep what they have of the bits KEPT. */
 static bool double_change(tdo_vm_double_t *d, size_t first, size_t limit,
-                          uint8_t access) {
+                          uint8_t bits, uint8_t kept) {
   while (first < limit) {
     size_t part = tdo_min(double_end(d, first), limit);
+    uint8_t access = (uint8_t)(bits | (d->access[first] & kept));
     if (!double_change_part(d, first, part, access)) {
       return false;
     }
@@ -251,7 +254,8 @@ static mps_res_t double_set_access(tdo_vm_double_t *d, tdo_vm_call_kind_t kind,
   (void)atomic_fetch_add(&d->vm.counters.protect, 1);
   (void)atomic_fetch_add(&d->vm.counters.protect_pages, pages);
   bool ok = !double_told_to_refuse(d, kind) &&
-            double_change(d, first, first + pages, (uint8_t)access);
+            double_change(d, first, first + pages, (uint8_t)access,
+                          DOUBLE_HUGE);
   mps_res_t res = ok ? MPS_RES_OK : MPS_RES_MEMORY;
   if (ok && behind != NULL) {
     res = behind->protect(behind, base, size, access);
@@ -284,6 +288,27 @@ static mps_res_t double_decommit(tdo_vm_t *vm, void *base, size_t size) {
     return MPS_RES_MEMORY;
   }
   return behind == NULL ? MPS_RES_OK : behind->decommit(behind, base, size);
+}
+
+static mps_res_t double_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
+  tdo_vm_double_t *d = double_of(vm);
+  tdo_vm_t *behind = d->options.behind;
+  TDO_CHECK(double_is_reserved(d, base, size));
+  TDO_CHECK(size % d->options.huge_size == 0);
+  size_t first = double_page(d, base), pages = size / vm->page_size;
+  (void)atomic_fetch_add(&vm->counters.advise, 1);
+  bool ok = !double_told_to_refuse(d, TDO_VM_ADVISE) &&
+            double_change(d, first, first + pages, DOUBLE_HUGE,
+                          (uint8_t)~DOUBLE_HUGE);
+  double_record(d, TDO_VM_ADVISE, base, size, TDO_ACCESS_NONE, !ok);
+  if (!ok) {
+    return MPS_RES_MEMORY;
+  }
+  return behind == NULL ? MPS_RES_OK : behind->advise_huge(behind, base, size);
+}
+
+static size_t double_huge_size(tdo_vm_t *vm) {
+  return double_of(vm)->options.huge_size;
 }
 
 static size_t double_mapping_limit(tdo_vm_t *vm) {
@@ -328,6 +353,8 @@ mps_res_t tdo_vm_double_init(tdo_vm_double_t *d,
                                    .commit = double_commit,
                                    .decommit = double_decommit,
                                    .protect = double_protect,
+                                   .advise_huge = double_advise_huge,
+                                   .huge_size = double_huge_size,
                                    .mapping_limit = double_mapping_limit};
   TDO_CHECK(options->pages > 0);
   memset(d, 0, sizeof *d);
@@ -382,7 +409,15 @@ tdo_access_t tdo_vm_double_access(const tdo_vm_double_t *d, const void *addr) {
   size_t page = double_page(d, addr);
   bool known = (const char *)addr >= d->window && page < d->options.pages &&
                d->access[page] != DOUBLE_HOLE;
-  return known ? (tdo_access_t)d->access[page] : TDO_ACCESS_NONE;
+  return known ? (tdo_access_t)(d->access[page] & ~DOUBLE_HUGE)
+               : TDO_ACCESS_NONE;
+}
+
+bool tdo_vm_double_advised(const tdo_vm_double_t *d, const void *addr) {
+  size_t page = double_page(d, addr);
+  return (const char *)addr >= d->window && page < d->options.pages &&
+         d->access[page] != DOUBLE_HOLE &&
+         (d->access[page] & DOUBLE_HUGE) != 0;
 }
 
 void tdo_vm_double_clear(tdo_vm_double_t *d) {

@@ -4,11 +4,12 @@
    SPDX-License-Identifier: BSD-2-Clause
 
    The model of mappings, as measured on Linux: a mapping is a run of pages
-   with one access. A call that changes pages inside a mapping splits it, at
-   one or both ends, unless the changed pages join a neighbour of the same
-   access. A split at the limit fails; a protection call keeps what it did
-   before that, even one of two splits. Replacing pages (decommit) fails only
-   strictly inside one mapping. Merging calls always work. */
+   with one access, and one advice about huge pages. A call that changes pages
+   inside a mapping splits it, at one or both ends, unless the changed pages
+   join a neighbour of the same access. A split at the limit fails; a
+   protection call keeps what it did before that, even one of two splits.
+   Replacing pages (decommit) fails only strictly inside one mapping. Merging
+   calls always work. */
 #ifndef TDO_CODE_VM_DOUBLE_H
 #define TDO_CODE_VM_DOUBLE_H
 
@@ -22,6 +23,7 @@ typedef enum tdo_vm_call_kind {
   TDO_VM_COMMIT,
   TDO_VM_DECOMMIT,
   TDO_VM_PROTECT,
+  TDO_VM_ADVISE, /* for huge pages */
   TDO_VM_CALL_KINDS
 } tdo_vm_call_kind_t;
 
@@ -36,6 +38,7 @@ typedef struct tdo_vm_call {
 typedef struct tdo_vm_double_options {
   size_t pages;            /* of the window */
   size_t page_size;        /* 0: 4096, or the page size of BEHIND */
+  size_t huge_size;        /* 0: no huge pages */
   size_t mapping_limit;    /* 0: none */
   size_t mappings_outside; /* that count against the limit too */
   tdo_vm_call_t *calls;    /* the record, of the caller's; or NULL */
@@ -49,7 +52,8 @@ typedef struct tdo_vm_double {
   tdo_sig_t sig;
   tdo_vm_double_options_t options;
   char *window;       /* aligned to 1 GiB without real memory */
-  uint8_t *access;    /* a tdo_access_t for each page, or not reserved */
+  uint8_t *access;    /* a tdo_access_t for each page, and whether huge pages
+                         are advised, or not reserved */
   tdo_bits_t *starts; /* bit p: a mapping begins at page p */
   void *tables;
   size_t tables_size;
@@ -70,6 +74,9 @@ bool tdo_vm_double_check(const tdo_vm_double_t *d);
 
 /* Access of the page at ADDR; NONE outside of reservations. */
 tdo_access_t tdo_vm_double_access(const tdo_vm_double_t *d, const void *addr);
+
+/* Are huge pages advised for the page at ADDR? */
+bool tdo_vm_double_advised(const tdo_vm_double_t *d, const void *addr);
 
 /* Forget the recorded calls. */
 void tdo_vm_double_clear(tdo_vm_double_t *d);

@@ -175,6 +175,20 @@ static size_t vm_read_number(const char *path, unsigned index) {
   return value;
 }
 
+static mps_res_t vm_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
+  TDO_CHECK(vm_is_pages(vm, base, size));
+  bool ok = madvise(base, size, MADV_HUGEPAGE) == 0;
+  vm_count(vm, &vm->counters.advise, ok);
+  return ok ? MPS_RES_OK : MPS_RES_MEMORY;
+}
+
+static size_t vm_huge_size(tdo_vm_t *vm) {
+  size_t size = vm_read_number(
+      "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", 0);
+  return size != SIZE_MAX && tdo_is_pow2(size) && size > vm->page_size ? size
+                                                                      : 0;
+}
+
 static size_t vm_mapping_limit(tdo_vm_t *vm) {
   (void)vm;
   return vm_read_number("/proc/sys/vm/max_map_count", 0);
@@ -186,6 +200,8 @@ static tdo_vm_t vm_system = {.reserve = vm_reserve,
                              .commit = vm_commit,
                              .decommit = vm_decommit,
                              .protect = vm_protect,
+                             .advise_huge = vm_advise_huge,
+                             .huge_size = vm_huge_size,
                              .mapping_limit = vm_mapping_limit};
 
 static void vm_init(void) {

@@ -38,6 +38,16 @@ extern const struct mps_key_s tdo_key_SHIELD_QUANTUM;
 #define TDO_KEY_SHIELD_QUANTUM       (&tdo_key_SHIELD_QUANTUM)
 #define TDO_KEY_SHIELD_QUANTUM_FIELD size
 
+/* The lowest generation of each chain whose memory the system is advised to
+   back by huge pages (TESTUDO_HUGE): a number, or one of these. The default is
+   off. */
+extern const struct mps_key_s tdo_key_HUGE;
+#define TDO_KEY_HUGE       (&tdo_key_HUGE)
+#define TDO_KEY_HUGE_FIELD u
+#define TDO_HUGE_ALL 0u        /* "all": every generation, and manual pools */
+#define TDO_HUGE_OLD 0xFFFFFFFEu /* "old": only what outlived its chain */
+#define TDO_HUGE_OFF 0xFFFFFFFFu /* "off" */
+
 /* Keyword arguments of Testudo's own are added with this, because the
    common macro pastes names that begin with MPS_KEY_. */
 #define TDO_ARGS_ADD(args, key, value)                                        \
@@ -87,6 +97,9 @@ typedef struct tdo_statistics_s {
   /* Collections, those of everything, and the time in them. */
   size_t collections, full_collections, pauses;
   double collect_seconds, longest_pause;
+  /* Bytes that the system is advised to back by huge pages, and calls for
+     that which it refused. */
+  size_t huge_bytes, huge_refused;
   /* Bytes promoted without a collection, since nearly all survived. */
   size_t tenured;
   /* System calls by the library in the whole process, each attempt counted:

@@ -70,6 +70,11 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
     o->shield.defer_hit = s.defer_hit;
   if (s.budget_given)
     o->shield.budget = s.budget;
+  o->huge = TDO_HUGE_OFF;
+  if (tdo_arg_pick(&arg, args, TDO_KEY_HUGE))
+    o->huge = arg.val.u;
+  if (s.huge_given)
+    o->huge = s.huge;
   if (s.grain_given && s.grain != 0)
     o->grain = s.grain;
   if (s.spare_given) {

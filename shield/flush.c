@@ -39,7 +39,7 @@ static tdo_lanes_t flush_delicate(const tdo_shield_t *sh, size_t group) {
 /* May a call for ACCESS include [FIRST, LIMIT), none of which differs? */
 static bool flush_passable(const tdo_shield_t *sh, size_t first, size_t limit,
                            tdo_access_t access) {
-  bool bridge = tdo_shield_defers(sh) && limit - first <= TDO_SHIELD_BRIDGE;
+  bool bridge = tdo_shield_bridges(sh, first, limit);
   TDO_LANES_FOR(group, first, limit) {
     tdo_lanes_t wrong =
         tdo_lanes_load(sh->actual, group) ^ tdo_lanes_all(access);

@@ -100,6 +100,22 @@ static inline bool tdo_shield_update(tdo_shield_t *sh, size_t group) {
   return true;
 }
 
+/* Is the memory of PAGE a huge page? */
+static inline bool tdo_shield_is_huge(const tdo_shield_t *sh, size_t page) {
+  return TDO_UNLIKELY(sh->huge != NULL) &&
+         tdo_bits_get(sh->huge, page / sh->settings.huge_pages);
+}
+
+/* May a call pass over the free pages [FIRST, LIMIT)? */
+static inline bool tdo_shield_bridges(const tdo_shield_t *sh, size_t first,
+                                      size_t limit) {
+  return tdo_shield_defers(sh) &&
+         (limit - first <= TDO_SHIELD_BRIDGE ||
+          (tdo_shield_is_huge(sh, first) &&
+           first / sh->settings.huge_pages ==
+               (limit - 1) / sh->settings.huge_pages));
+}
+
 /* Do the bits MASK of `state` have the value BITS in all of [FIRST, LIMIT)?
    For checks of requests; not for working paths. */
 static inline bool tdo_shield_all(const tdo_shield_t *sh, size_t first,

@@ -13,7 +13,12 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
   size_t pages = size / vm->page_size;
   size_t n = shield_table_pages(pages);
   size_t regions = tdo_round_up(pages, TDO_SHIELD_REGION) / TDO_SHIELD_REGION;
-  size_t tables_size = tdo_round_up(4 * n + n / 8 + regions, vm->page_size);
+  size_t huge = settings->huge_pages == 0
+                    ? 0
+                    : tdo_bits_words(pages / settings->huge_pages + 1);
+  size_t tables_size = tdo_round_up(
+      4 * n + n / 8 + regions + (huge + 1) * sizeof(tdo_bits_t),
+      vm->page_size);
   void *tables;
   mps_res_t res;
   TDO_CHECK(size > 0 && size % vm->page_size == 0);
@@ -39,6 +44,11 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
   sh->depth = sh->actual + n;
   sh->calm = sh->depth + n;
   sh->heat = sh->calm + n;
+  if (huge > 0) {
+    sh->huge = (tdo_bits_t *)((uint8_t *)tables +
+                              tdo_round_up(4 * n + n / 8 + regions,
+                                           sizeof(tdo_bits_t)));
+  }
   sh->budget_mappings = tdo_shield_budget(vm, settings->budget);
   sh->economize_at = sh->budget_mappings;
   sh->stats.mappings = sh->stats.mappings_most = 1;
@@ -137,6 +147,17 @@ void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit) {
     memset(sh->state + first, 0, limit - first);
     (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_NONE);
     tdo_shield_track_renew(sh, first, limit);
+  }
+}
+
+void tdo_shield_huge(tdo_shield_t *sh, size_t first, size_t limit,
+                     bool huge) {
+  size_t size = sh->settings.huge_pages;
+  shield_check_range(sh, first, limit);
+  if (sh->huge != NULL && sh->record == NULL) {
+    TDO_CHECK(first % size == 0 && limit % size == 0);
+    (huge ? tdo_bits_set_range : tdo_bits_clear_range)(sh->huge, first / size,
+                                                       limit / size);
   }
 }
 
@@ -288,6 +309,9 @@ static size_t shield_read_ahead(tdo_shield_t *sh, size_t first, size_t limit,
                         : sh->ahead / 2;
     sh->ahead = tdo_max(sh->ahead, TDO_SHIELD_AHEAD_LEAST);
     most = actual == TDO_ACCESS_READ && !follows ? limit : limit + sh->ahead;
+  }
+  if (tdo_shield_is_huge(sh, limit - 1)) {
+    most = tdo_max(most, tdo_round_up(limit, sh->settings.huge_pages));
   }
   most = tdo_min(most, sh->pages);
   while (end < most && sh->actual[end] == actual &&

@@ -81,6 +81,7 @@ typedef struct tdo_shield_settings {
                            above 255 is never reached */
   unsigned defer_hit;   /* the same for a page whose bar was hit or lost */
   double budget;        /* fraction of the mapping limit we may use */
+  size_t huge_pages;    /* pages in a huge page of the system, or 0 */
 } tdo_shield_settings_t;
 
 /* Defaults; chosen by measurement. */
@@ -146,6 +147,7 @@ struct tdo_shield {
   uint8_t *state, *actual, *depth, *calm;
   tdo_bits_t *differ;
   uint8_t *heat; /* a byte for each region of pages: write hits of late */
+  tdo_bits_t *huge; /* bit for each aligned run of huge_pages: backed by one */
   void *tables;  /* the one reservation behind all of them */
   size_t tables_size;
   size_t differ_low, differ_high; /* differing pages lie in [low, high) */
@@ -217,6 +219,14 @@ void tdo_shield_after_fork(tdo_shield_t *sh);
    took their memory and access away. */
 void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit);
 void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit);
+
+/* [FIRST, LIMIT), whole huge pages, is backed by huge pages from now on, or no
+   more. In the modes that defer the shield then avoids calls about a part of
+   one where that is cheap: it bridges any free pages in it, and opens all of
+   it to the collector. (Write bars that waited for a whole huge page to earn
+   them were measured: the collector scanned a third more.) No-op while
+   requests are recorded: a recording does not tell of huge pages. */
+void tdo_shield_huge(tdo_shield_t *sh, size_t first, size_t limit, bool huge);
 
 /* Free committed pages become part of a segment: no bars, and accessible when
    this returns (they may have been left closed by bridging). A page gets the

@@ -30,11 +30,13 @@ START_TEST(settings) {
   set("TESTUDO_BUDGET", "0.125");
   set("TESTUDO_GRAIN", "64K");
   set("TESTUDO_SPARE", "0.5");
+  set("TESTUDO_HUGE", "1");
   set("TESTUDO_RESERVE", "256M");
   MPS_ARGS_BEGIN(args) {
     TDO_ARGS_ADD(args, TDO_KEY_SHIELD_MODE, TDO_MODE_NAIVE);
     TDO_ARGS_ADD(args, TDO_KEY_SHIELD_QUEUE, (size_t)5);
     TDO_ARGS_ADD(args, TDO_KEY_SHIELD_QUANTUM, (size_t)4096);
+    TDO_ARGS_ADD(args, TDO_KEY_HUGE, TDO_HUGE_OLD);
     MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.25);
     MPS_ARGS_ADD(args, MPS_KEY_ARENA_GRAIN_SIZE, 16384);
     ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
@@ -51,6 +53,7 @@ START_TEST(settings) {
     ck_assert(arena->shield.settings.budget == 0.125);
   }
   ck_assert_uint_eq(arena->quantum, 8192);
+  ck_assert_uint_eq(arena->huge, 1);
   ck_assert_uint_eq((size_t)1 << arena->space.grain_shift, 65536);
   ck_assert(mps_arena_spare(arena) == 0.5);
   ck_assert_uint_le(mps_arena_reserved(arena), (size_t)256 << 20);

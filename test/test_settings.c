@@ -54,7 +54,7 @@ START_TEST(defaults) {
     ck_assert_int_eq(unsetenv(rows[i].variable), 0);
     ck_assert_int_eq(strncmp(rows[i].variable, "TESTUDO_", 8), 0);
   }
-  ck_assert_uint_eq(n, 13);
+  ck_assert_uint_eq(n, 14);
   read_with("TESTUDO_SHIELD", ""); /* empty is unset */
   ck_assert_str_eq(said, "");
   ck_assert_str_eq(tdo_settings_shields[settings.shield], "deferred");
@@ -66,6 +66,7 @@ START_TEST(defaults) {
   ck_assert(settings.budget == 0.25);
   ck_assert_uint_eq(settings.grain, 0);
   ck_assert(!settings.grain_given && !settings.spare_given);
+  ck_assert_uint_eq(settings.huge, TDO_HUGE_OFF);
   ck_assert_uint_eq(settings.reserve, 0);
   ck_assert_uint_eq(settings.stress, 0);
   ck_assert(!settings.statistics && !settings.check &&
@@ -88,6 +89,10 @@ START_TEST(taken) {
   TAKES(grain, "TESTUDO_GRAIN", "64K", 65536);
   TAKES(spare, "TESTUDO_SPARE", "0.75", 0.75);
   TAKES(spare, "TESTUDO_SPARE", "0", 0);
+  TAKES(huge, "TESTUDO_HUGE", "off", TDO_HUGE_OFF);
+  TAKES(huge, "TESTUDO_HUGE", "Old", TDO_HUGE_OLD);
+  TAKES(huge, "TESTUDO_HUGE", "all", TDO_HUGE_ALL);
+  TAKES(huge, "TESTUDO_HUGE", "2", 2);
   TAKES(reserve, "TESTUDO_RESERVE", "2G", (size_t)2 << 30);
   TAKES(stress, "TESTUDO_STRESS", "7", 7);
   TAKES(statistics, "TESTUDO_STATISTICS", "yes", true);
@@ -116,6 +121,7 @@ START_TEST(refused) {
   REFUSES(budget, "TESTUDO_BUDGET", "1,5", 0.25);
   REFUSES(grain, "TESTUDO_GRAIN", "5000", 0);
   REFUSES(spare, "TESTUDO_SPARE", "1.5", 0);
+  REFUSES(huge, "TESTUDO_HUGE", "2M", TDO_HUGE_OFF);
   REFUSES(reserve, "TESTUDO_RESERVE", "99999999999G", 0);
   REFUSES(stress, "TESTUDO_STRESS", "often", 0);
   REFUSES(statistics, "TESTUDO_STATISTICS", "2", false);

@@ -60,18 +60,26 @@ static void on_contracted(void *closure, void *base, size_t size) {
 
 static const tdo_space_hooks_t hooks = {
     told_memory, on_committed, on_decommitted, on_taken,
-    on_dropped,  on_extended,  on_contracted};
+    on_dropped,  NULL,         on_extended,    on_contracted};
 
-/* A space of CHUNK bytes to begin with, in a window of ZONES zones. */
-static void space_start(size_t chunk, size_t limit, double spare) {
-  tdo_vm_double_options_t options = {.pages = ZONES * ZONE / GRAIN};
+/* A space of CHUNK bytes to begin with, in a window of ZONES zones; with huge
+   pages as large as a zone, or without. */
+static void space_start_with(size_t chunk, size_t limit, double spare,
+                             bool huge) {
+  tdo_vm_double_options_t options = {.pages = ZONES * ZONE / GRAIN,
+                                     .huge_size = huge ? ZONE : 0};
   memset(told_memory, 0, sizeof told_memory);
   memset(told_taken, 0, sizeof told_taken);
   told_reserved = 0;
   REQUIRE(tdo_vm_double_init(&twin, &options) == MPS_RES_OK);
-  REQUIRE(tdo_space_init(&space, &twin.vm, chunk, ZONES * ZONE, GRAIN, limit,
-                         spare, 0) == MPS_RES_OK);
+  REQUIRE(tdo_space_init_huge(&space, &twin.vm, chunk, ZONES * ZONE, GRAIN,
+                              limit, spare, 0,
+                              options.huge_size) == MPS_RES_OK);
   REQUIRE(tdo_space_start(&space, chunk, &hooks) == MPS_RES_OK);
+}
+
+static void space_start(size_t chunk, size_t limit, double spare) {
+  space_start_with(chunk, limit, spare, false);
 }
 
 static void space_verify(void) {
@@ -84,6 +92,8 @@ static void space_verify(void) {
     REQUIRE(memory ==
             (tdo_vm_double_access(&twin, tdo_space_addr(&space, g)) ==
              TDO_ACCESS_WRITE));
+    REQUIRE(!tdo_bits_get(space.zone_huge, space_zone_of(&space, g)) ||
+            tdo_vm_double_advised(&twin, tdo_space_addr(&space, g)));
   }
 }
 
@@ -286,15 +296,17 @@ static void check_owners(void) {
   REQUIRE(tdo_bits_count(space.used, 0, space.grains) == used);
 }
 
-/* Of every so many calls of the platform one is refused, or none. */
+/* Of every so many calls of the platform one is refused, or none; with huge
+   pages for some, or without. */
 START_TEST(test_random) {
   tdo_group_t groups[3] = {TDO_GROUP_MANUAL, TDO_GROUP_CONTROL, 0};
   memset(pieces, 0, sizeof pieces);
   random_start();
-  space_start(2 * ZONE, SIZE_MAX, 0.5);
+  space_start_with(2 * ZONE, SIZE_MAX, 0.5, _i > 1);
   groups[2] = tdo_space_group_new(&space, 1);
+  tdo_space_group_huge(&space, groups[2], true);
   for (size_t step = 0; step < 20000; ++step) {
-    if (_i > 0 && twin.refuse_in == 0)
+    if (_i % 2 > 0 && twin.refuse_in == 0)
       tdo_vm_double_refuse_nth(&twin, 1 + random_below(30));
     random_piece(groups);
     if (random_below(50) == 0)
@@ -344,7 +356,7 @@ int main(void) {
   Suite *suite = suite_of("space", 60, tests, sizeof tests / sizeof tests[0]);
   TCase *loops = tcase_create("random");
   tcase_set_timeout(loops, 60);
-  tcase_add_loop_test(loops, test_random, 0, 2);
+  tcase_add_loop_test(loops, test_random, 0, 4);
   suite_add_tcase(suite, loops);
   return suite_run(suite);
 }

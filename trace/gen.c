@@ -2,9 +2,17 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "code/check.h"
+#include "testudo.h"
 #include "trace/heap.h"
 
 #define GEN_BITS_OWN 6 /* generations that get a bit of their own */
+
+/* Shall its memory be huge pages? The top generation is the oldest. */
+static bool gen_huge(const tdo_gen_t *gen) {
+  unsigned lowest = gen->heap->huge;
+  return lowest != TDO_HUGE_OFF && (gen->chain == NULL ||
+                                    gen->index >= lowest);
+}
 
 /* Groups for the first COUNT places, or none. */
 static mps_res_t gen_groups(tdo_gen_t *gen, tdo_group_t group[], int count) {
@@ -17,6 +25,7 @@ static mps_res_t gen_groups(tdo_gen_t *gen, tdo_group_t group[], int count) {
         tdo_space_group_merge(sp, TDO_GROUP_SHARED, group[i]);
       return MPS_RES_LIMIT;
     }
+    tdo_space_group_huge(sp, group[i], gen_huge(gen));
   }
   return MPS_RES_OK;
 }

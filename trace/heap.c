@@ -6,6 +6,7 @@
 #include "code/clock.h"
 #include "code/event.h"
 #include "code/fault.h"
+#include "testudo.h"
 #include "trace/fork.h"
 #include "trace/heap.h"
 #include "trace/tell.h"
@@ -370,6 +371,14 @@ static void heap_dropped(void *closure, size_t first, size_t limit) {
   tdo_shield_retire(&heap->shield, first, limit);
 }
 
+static void heap_got_huge(void *closure, size_t first, size_t limit,
+                          bool huge) {
+  tdo_heap_t *heap = closure;
+
+  pages_of(&first, &limit, heap);
+  tdo_shield_huge(&heap->shield, first, limit, huge);
+}
+
 static void heap_extended(void *closure, void *base, size_t size) {
   tdo_heap_t *heap = closure;
 
@@ -424,6 +433,7 @@ static void heap_init_fields(tdo_heap_t *heap,
   heap->extended = options->extended;
   heap->contracted = options->contracted;
   heap->quantum = heap->quantum_now = options->quantum;
+  heap->huge = options->huge;
   heap->stress = options->stress;
   heap->check_heap = options->check_heap;
   heap->log = options->log;
@@ -449,16 +459,20 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
                                   const tdo_heap_options_t *options) {
   tdo_vm_t *vm = heap->space.vm;
   tdo_shield_hooks_t hooks = {heap, heap_stop, heap_go, heap_lost};
+  tdo_shield_settings_t settings = options->shield;
   void *summary;
   mps_res_t res;
 
   heap->page_shift = tdo_log2(vm->page_size);
+  if (heap->space.huge)
+    settings.huge_pages = (size_t)1 << (heap->space.zone_shift -
+                                        heap->page_shift);
   res = vm->reserve_table(&summary, vm, heap_summary_size(heap));
   if (res != MPS_RES_OK)
     return res;
   heap->summary = summary;
   res = tdo_shield_init(&heap->shield, vm, heap->space.base, heap->space.size,
-                        &options->shield, &hooks);
+                        &settings, &hooks);
   if (res != MPS_RES_OK) {
     vm->release(vm, summary, heap_summary_size(heap));
     return res;
@@ -482,8 +496,8 @@ static mps_res_t heap_start_space(tdo_heap_t *heap,
                                   const tdo_heap_options_t *options) {
   static const tdo_space_hooks_t none;
   tdo_space_hooks_t hooks = {heap,           heap_committed, heap_decommitted,
-                             heap_taken,     heap_dropped,   heap_extended,
-                             heap_contracted};
+                             heap_taken,     heap_dropped,   heap_got_huge,
+                             heap_extended,  heap_contracted};
 
   return tdo_space_start(&heap->space, options->size,
                          heap->shielded ? &hooks : &none);
@@ -501,6 +515,13 @@ static size_t heap_window(const tdo_heap_options_t *options) {
   /* Many arenas must not use up the address space of the process. */
   return tdo_max(WINDOW_LEAST, physical * WINDOW_SHARE) /
          (1 + heaps_count() / WINDOW_ARENAS);
+}
+
+/* The size of huge pages, if any generation shall have them. */
+static size_t heap_huge(const tdo_heap_options_t *options) {
+  tdo_vm_t *vm = tdo_vm_system();
+
+  return options->huge == TDO_HUGE_OFF ? 0 : vm->huge_size(vm);
 }
 
 /* The arena's own structure lies in table memory of its own: the address
@@ -532,6 +553,8 @@ static mps_res_t heap_init_contents(tdo_heap_t *heap,
   if (!tdo_space_charge(&heap->space, sizeof(tdo_heap_t)))
     return MPS_RES_COMMIT_LIMIT;
   tdo_control_init(&heap->control, &heap->space);
+  tdo_space_group_huge(&heap->space, TDO_GROUP_MANUAL,
+                       heap->huge == TDO_HUGE_ALL);
   res = tdo_gen_init_top(&heap->top, heap);
   if (res == MPS_RES_OK) {
     /* Secure the first slab, so that a limit too small shows now. */
@@ -618,9 +641,10 @@ mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
     return res;
   heap->klass = klass;
   heap_init_fields(heap, options);
-  res = tdo_space_init(&heap->space, tdo_vm_system(), options->size,
-                       heap_window(options), options->grain,
-                       options->commit_limit, options->spare, EXTRA_PER_GRAIN);
+  res = tdo_space_init_huge(&heap->space, tdo_vm_system(), options->size,
+                            heap_window(options), options->grain,
+                            options->commit_limit, options->spare,
+                            EXTRA_PER_GRAIN, heap_huge(options));
   if (res != MPS_RES_OK)
     goto fail_space;
   res = heap_init_shield(heap, options);

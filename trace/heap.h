@@ -37,6 +37,7 @@ typedef struct tdo_heap_options {
   size_t size, grain, commit_limit;
   size_t window;         /* address space to reserve; 0: choose */
   size_t quantum;        /* bytes scanned for each barrier hit */
+  unsigned huge;         /* lowest generation with huge pages */
   unsigned stress;       /* collect at every n-th chance; 0: never */
   bool check_heap;       /* run the heap checker around collections */
   bool log;              /* a line about each collection */
@@ -67,6 +68,7 @@ struct mps_arena_s {
   size_t page_limit;     /* pages ever in use lie below */
   tdo_ring_t pools, formats, chains, roots, threads;
   tdo_chain_t *default_chain;
+  unsigned huge;         /* TDO_KEY_HUGE */
   unsigned char bits_taken; /* generation bits in use */
   unsigned char nursery_bits; /* of the first generations of chains */
   tdo_gen_t top;

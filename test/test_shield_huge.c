@@ -1,0 +1,69 @@
+/* Testudo: the shield over huge pages: it makes no call about a part of one
+   that it can do without. SPDX-License-Identifier: BSD-2-Clause */
+#include "shield_story.h"
+#include "suite.h"
+
+enum { HUGE = 512 };
+
+/* A shield with two huge pages in use, of which the first is backed by one. */
+static void begin_huge(tdo_shield_mode_t mode) {
+  settings.huge_pages = HUGE;
+  begin(mode, 2 * HUGE, 2 * HUGE);
+  tdo_shield_huge(&shield, 0, HUGE, true);
+}
+
+/* The collector gets all of it at once. */
+START_TEST(opens) {
+  begin_huge(TDO_SHIELD_DEFERRED);
+  tdo_shield_raise(&shield, 0, 2 * HUGE, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  story[0] = '\0';
+  tdo_shield_expose(&shield, 100, 101);
+  ck_story("stop write[100,512) ");
+  tdo_shield_cover(&shield, 100, 101);
+  tdo_shield_leave(&shield);
+  ck_story("none[100,512) go ");
+  tdo_shield_expose(&shield, HUGE + 100, HUGE + 101);
+  ck_story("stop write[612,621) ");
+  tdo_shield_cover(&shield, HUGE + 100, HUGE + 101);
+  end();
+  /* What no longer is a huge page is one of many. */
+  begin_huge(TDO_SHIELD_DEFERRED);
+  tdo_shield_huge(&shield, 0, HUGE, false);
+  tdo_shield_raise(&shield, 0, 2 * HUGE, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  story[0] = '\0';
+  tdo_shield_expose(&shield, 100, 101);
+  ck_story("stop write[100,109) ");
+  tdo_shield_cover(&shield, 100, 101);
+  end();
+}
+END_TEST
+
+/* Any free pages in it are passed over; but not in mode ranged, nor so many
+   elsewhere. */
+START_TEST(bridges) {
+  for (size_t at = 0; at < 3; ++at) {
+    size_t base = at == 1 ? HUGE : 0;
+    begin_huge(at == 2 ? TDO_SHIELD_RANGED : TDO_SHIELD_DEFERRED);
+    tdo_shield_retire(&shield, base + 10, base + 500);
+    tdo_shield_raise(&shield, base + 5, base + 10, TDO_BAR_WRITE);
+    tdo_shield_raise(&shield, base + 500, base + 510, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    ck_story(at == 0   ? "read[5,510) "
+             : at == 1 ? "read[517,522) read[1012,1022) "
+                       : "read[5,10) read[500,510) ");
+    end();
+  }
+}
+END_TEST
+
+int main(void) {
+  TCase *tests = tcase_create("huge");
+  Suite *suite = suite_create("shield_huge");
+  tcase_add_checked_fixture(tests, setup, NULL);
+  tcase_add_test(tests, opens);
+  tcase_add_test(tests, bridges);
+  suite_add_tcase(suite, tests);
+  return suite_run(suite);
+}
