@@ -69,6 +69,10 @@ if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
   file(GLOB scheme_inputs CONFIGURE_DEPENDS scheme/fuzz/corpus/*)
   testudo_add_test(scheme_corpus scheme_corpus ${scheme_inputs})
   testudo_python_test(test_prompt ${testudo_scheme_command})
+  if(TARGET testudo_replay AND NOT CMAKE_CROSSCOMPILING)
+    testudo_python_test(test_damaged $<TARGET_FILE:testudo_scheme>
+      $<TARGET_FILE:testudo_replay>)
+  endif()
 endif()
 
 # The rest says nothing under a sanitizer, or counts what that adds to; and
