@@ -25,7 +25,9 @@
 
    In dirty mode a page is armed where it would be closed to writes, and that
    is a call, too. A page that is exposed must be armed again, since the
-   collector may have written it. */
+   collector may have written it. No call arms pages that shall be open: each
+   write to them would cost a fault. Those that were armed before may stay so,
+   or not, and count as open: to take the tracking back is not counted. */
 #ifndef TDO_TOOL_BOUND_H
 #define TDO_TOOL_BOUND_H
 
