@@ -22,6 +22,16 @@ static inline bool suite_emulated(void) {
   return getenv("TEST_EMULATED") != NULL;
 }
 
+/* How much of something: N, or FEW where there is a collection at every
+   chance, each with a check of the whole heap. */
+static inline bool suite_stressed(void) {
+  return getenv("TESTUDO_STRESS") != NULL;
+}
+
+static inline size_t suite_size(size_t n, size_t few) {
+  return suite_stressed() ? few : n;
+}
+
 /* The first thing that a signal handler does which threads may be stopped in:
    the thread sanitizer blocks every signal there. */
 #if defined(__SANITIZE_THREAD__)

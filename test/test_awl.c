@@ -99,6 +99,7 @@ END_TEST
 START_TEST(weak_key_tables) {
   enum { ROOM = 40, TABLES = TABLE / 2, ROUNDS = 30 };
   static node_t *keep[TABLES][ROOM];
+  const size_t tables = suite_size(TABLES, 3), rounds = suite_size(ROUNDS, 4);
   mps_root_t keep_root;
 
   random_start();
@@ -107,9 +108,9 @@ START_TEST(weak_key_tables) {
   ck_assert_int_eq(mps_root_create_table(&keep_root, arena, mps_rank_exact(),
                                          0, (mps_addr_t *)keep, TABLES * ROOM),
                    MPS_RES_OK);
-  for (size_t round = 0; round < ROUNDS; ++round) {
+  for (size_t round = 0; round < rounds; ++round) {
     mps_arena_release(arena);
-    for (size_t t = 0; t < TABLES; ++t) {
+    for (size_t t = 0; t < tables; ++t) {
       if (table[t] == NULL || random_below(8) == 0) {
         node_t *values = make(strong, WEAK_ARRAY, ROOM + 1);
         table[t] = values;
@@ -137,7 +138,7 @@ START_TEST(weak_key_tables) {
     }
     if (round % 3 == 0)
       collect();
-    for (size_t t = 0; t < TABLES; ++t) {
+    for (size_t t = 0; t < tables; ++t) {
       node_t *values = table[t], *keys = values->word[0];
       REQUIRE(node_kind(keys) == WEAK_ARRAY && keys->word[0] == values);
       for (size_t i = 0; i < ROOM; ++i) {
@@ -164,12 +165,13 @@ static mps_res_t count_area(mps_ss_t ss, void *base, void *limit,
 }
 
 START_TEST(memory_is_reused) {
+  const size_t blocks = suite_size(20000, 2000);
   size_t walked = 0;
 
   open_pools(class_of(_i));
-  for (size_t round = 0; round < 12; ++round) {
+  for (size_t round = 0; round < suite_size(12, 3); ++round) {
     mps_arena_release(arena);
-    for (size_t i = 0; i < 20000; ++i) {
+    for (size_t i = 0; i < blocks; ++i) {
       node_t *p = make(strong, NODE, 1 + i % 7);
       if (i % 100 == 0)
         table[i / 100 % TABLE] = p;
@@ -339,19 +341,20 @@ END_TEST
 /* The mutator works on weak and strong objects while collections are in
    progress. */
 START_TEST(mutator) {
-  enum { SLOTS = 30, NODES = 2500 };
+  enum { SLOTS = 30 };
+  const size_t nodes = suite_size(2500, 100), steps = suite_size(150000, 3000);
   mps_root_t graph_root;
   node_t **graph;
 
   random_start();
   open_pools(class_of(_i));
   mps_arena_pause_time_set(arena, 0.0);
-  graph = make_root(&graph_root, NODES);
-  for (size_t i = 0; i < NODES; ++i)
+  graph = make_root(&graph_root, nodes);
+  for (size_t i = 0; i < nodes; ++i)
     graph[i] = make(i % 2 ? weak : strong, NODE, SLOTS);
   mps_arena_release(arena);
-  for (size_t step = 0; step < 150000; ++step) {
-    size_t t = random_below(NODES), i = random_below(SLOTS);
+  for (size_t step = 0; step < steps; ++step) {
+    size_t t = random_below(nodes), i = random_below(SLOTS);
     node_t *p = make(step % 3 ? moving_ap : strong, NODE, 2);
     if (graph[t]->word[i] != NULL) {
       REQUIRE(node_words(graph[t]->word[i]) == 3);
@@ -366,7 +369,7 @@ START_TEST(mutator) {
       mps_arena_step(arena, 0.0001, 0.0);
   }
   collect();
-  for (size_t t = 0; t < NODES; ++t)
+  for (size_t t = 0; t < nodes; ++t)
     for (size_t i = 0; i < SLOTS; ++i) {
       if (t % 2)
         REQUIRE(graph[t]->word[i] == NULL);

@@ -10,7 +10,7 @@
 #include "test/nodes.h"
 #include "test/suite.h"
 
-enum { THREADS = 4, SLOTS = 60, STEPS = 3000 };
+enum { THREADS = 4, SLOTS = 60, STEPS = 3000, FEW = 200 };
 
 static mps_pool_t ams, awl, aeph, lo, snc, amc;
 static mps_chain_t chain;
@@ -44,10 +44,11 @@ static void check_list(const node_t *p, size_t mark) {
 static void work(worker_t *w, mps_ap_t ap[], mps_ap_t weak, mps_ap_t pairs,
                  mps_ap_t leaf, mps_ap_t stack) {
   mps_frame_t frame;
+  size_t steps = suite_size(STEPS, FEW);
 
   w->held[SLOTS] = make(weak, NODE, SLOTS);
   w->held[SLOTS + 1] = make(pairs, PAIRS, 2 * SLOTS + 1);
-  for (size_t step = 0; step < STEPS; ++step) {
+  for (size_t step = 0; step < steps; ++step) {
     size_t i = worker_random(w, SLOTS);
     node_t *top;
     check_list(w->held[i], i);
@@ -66,7 +67,7 @@ static void work(worker_t *w, mps_ap_t ap[], mps_ap_t weak, mps_ap_t pairs,
     REQUIRE(mps_ap_frame_pop(stack, frame) == MPS_RES_OK);
     REQUIRE(w->held[SLOTS]->word[i] == w->held[i]);
     REQUIRE(node_words(w->held[SLOTS + 1]->word[2 * i + 2]) == 2 + i);
-    if (step % 1000 == 0)
+    if (step % (STEPS / 3) == 0)
       mps_arena_start_collect(arena);
   }
 }
