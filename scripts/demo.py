@@ -11,14 +11,13 @@ import argparse
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TOP / "tool"))
 
-from testudo_tool import kernel, modes, tally  # noqa: E402
+from testudo_tool import kernel, modes, pictures, tally  # noqa: E402
 
 # The report's settings: two generations of 6,400 KB, an arena of 1 GiB.
 SETTINGS = ["--arena=1G", "--gen=6400:0.85", "--gen=6400:0.45"]
@@ -100,16 +99,6 @@ def report(workloads):
     return "\n\n".join([*parts, "\n".join(checks)])
 
 
-def python_with_matplotlib():
-    """The interpreter that can draw, or None."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        probe = [python, "-c", "import matplotlib"]
-        if subprocess.run(probe, stderr=subprocess.DEVNULL,
-                          check=False).returncode == 0:
-            return python
-    return None
-
-
 def marks():
     """References and targets, for the picture."""
     target = {"label": "target of deferred", "calls": MOST_CALLS}
@@ -118,15 +107,12 @@ def marks():
 
 def draw(workloads, output):
     """Draw the picture; returns the files made."""
-    python = python_with_matplotlib()
-    if python is None:
+    if pictures.interpreter() is None:
         log("demo: no picture: matplotlib is not installed")
         return []
-    data = output / "picture.json"
-    data.write_text(json.dumps({"workloads": workloads, "marks": marks()}))
     files = [output / "testudo.svg", output / "testudo.png"]
-    subprocess.run([python, TOP / "tool/testudo_tool/chart.py", data, *files],
-                   check=True)
+    pictures.draw("chart.py", {"workloads": workloads, "marks": marks()},
+                  *files)
     return files
 
 

@@ -18,7 +18,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 TOOL = str(TOP / "tool/testudo")
 sys.path.insert(0, str(TOP / "tool"))
 
-from testudo_tool import kernel, statistics, tally  # noqa: E402
+from testudo_tool import (  # noqa: E402
+    kernel, pictures, statistics, tally)
 
 COMPILER = sys.argv[1]
 
@@ -102,13 +103,26 @@ class Command(unittest.TestCase):
     def test_compare(self):
         out, _ = self.invoke("compare", "--json", "--", self.client)
         profiles = json.loads(out)
-        self.assertEqual(list(profiles), ["naive", "ranged", "deferred", "dirty"])
+        self.assertEqual(list(profiles),
+                         ["naive", "ranged", "deferred", "dirty", "off"])
         counts = [p["syscalls"]["getppid"] for p in profiles.values()]
-        self.assertEqual(counts, [3000, 30, 30, 30])
+        self.assertEqual(counts, [3000, 30, 30, 30, 30])
         out, _ = self.invoke("compare", "--modes=ranged,naive", "--",
                               self.client)
         self.assertRegex(out, r"(?m)^client +ranged +naive$")
         self.assertRegex(out, r"(?m)^getppid +30 +3,000 +100x$")
+
+    @unittest.skipUnless(pictures.interpreter(), "matplotlib is not installed")
+    def test_compare_draws(self):
+        picture = pathlib.Path(self.room.name) / "modes.PNG"
+        out, _ = self.invoke("compare", "--modes=naive,off", "--picture",
+                             str(picture), "--", self.client)
+        self.assertIn("getppid", out)
+        self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
+        picture = picture.with_suffix(".svg")
+        self.invoke("compare", "--modes=naive,off", "--json", "--picture",
+                    str(picture), "--", self.client)
+        self.assertIn("getppid", picture.read_text())
 
     def test_events(self):
         """A stream that another byte order could have, cut off at its end."""
@@ -163,6 +177,22 @@ class Command(unittest.TestCase):
         _, err = self.invoke("run", "--", "sh", "-c", "kill -9 $$",
                               status=137)
         self.assertIn("sh was killed by signal 9", err)
+        for arguments, message in (
+                (["compare", "--modes=ranged,foo"], "no mode 'foo'"),
+                (["compare", "--modes="], "no mode ''"),
+                (["compare", "--picture=a.gif"], "ends with .svg"),
+                (["compare", "--picture=/nonexistent/a.svg"],
+                 "cannot be written"),
+                (["tune", "--modes=off"], "no mode 'off'"),
+                (["tune", "--modes=naive", "--picture=/tmp/a.svg"],
+                 "no mode with a queue"),
+                (["tune", "--grain=5000"], "not a power of two"),
+                (["tune", "--grain=0,1K"], "neither a size from 4K on nor 0"),
+                (["tune", "--quantum=much"], "'much' is neither"),
+                (["tune", "--verify=-1"], "--verify"),
+                (["tune", "--recording=a"], "instead of a program")):
+            _, err = self.invoke(*arguments, "--", "true", status=2)
+            self.assertIn(message, err)
         self.invoke("run", status=2)
         self.invoke("walk", "--", "true", status=2)
 
@@ -216,6 +246,22 @@ class Tune(unittest.TestCase):
                 if text != good[:2000] or done.returncode != 0:
                     self.assertEqual(done.returncode, 2)
                     self.assertRegex(done.stderr, message)
+
+    @unittest.skipIf("san" in BINARY, "the client is not sanitized")
+    @unittest.skipUnless(pictures.interpreter(), "matplotlib is not installed")
+    def test_draws(self):
+        """A heat map of both modes that have a queue."""
+        with tempfile.TemporaryDirectory() as room:
+            path, _ = self.record(room, "ranged")
+            picture = os.path.join(room, "heat.svg")
+            done = subprocess.run(
+                [sys.executable, TOOL, "tune", "--recording", path,
+                 "--picture", picture], capture_output=True, text=True,
+                check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(picture, encoding="utf-8") as file:
+                drawn = file.read()
+            self.assertIn("</svg>", drawn)
 
     def test_calibrates(self):
         done = subprocess.run([os.path.join(BINARY, "testudo-calibrate")],

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from . import events, kernel, modes, statistics, tally, tune
+from . import events, kernel, modes, pictures, statistics, tally, tune
 
 DESCRIPTION = """\
 Count the system calls that a program makes, and time it. The program runs
@@ -26,9 +26,32 @@ def add_program(parser):
                         metavar="-- PROGRAM ...", help="what to run")
 
 
+def size(text):
+    """A size of at least 4 KiB, or 0."""
+    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:].upper())
+    try:
+        number = int(text[:-1]) * factor if factor else int(text)
+    except ValueError:
+        number = -1
+    if number != 0 and number < 4096:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a size from 4K on nor 0")
+    return number
+
+
 def sizes(text):
-    """Numbers with commas between."""
-    return [int(part) for part in text.split(",")]
+    """Sizes with commas between."""
+    return [size(part) for part in text.split(",")]
+
+
+def grains(text):
+    """The same, powers of two."""
+    numbers = sizes(text)
+    for number in numbers:
+        if number & (number - 1):
+            raise argparse.ArgumentTypeError(
+                f"{number} is not a power of two")
+    return numbers
 
 
 def add_tune(commands):
@@ -41,13 +64,14 @@ def add_tune(commands):
                              "running a program")
     parser.add_argument("--picture", metavar="FILE",
                         help="draw a heat map into this SVG, PNG or PDF file")
-    for name, values in (("grain", tune.GRAINS), ("quantum", tune.QUANTA)):
+    for name, kind, values in (("grain", grains, tune.GRAINS),
+                               ("quantum", sizes, tune.QUANTA)):
         parser.add_argument(
-            f"--{name}", type=sizes, metavar="BYTES,...", default=values,
+            f"--{name}", type=kind, metavar="BYTES,...", default=values,
             help=f"values of the {name}, 0: the program's own "
                  f"(default: {','.join(map(str, values))})")
-    parser.add_argument("--verify", type=int, nargs="?", const=3, default=0,
-                        metavar="N",
+    parser.add_argument("--verify", type=int, choices=range(1, 100),
+                        nargs="?", const=3, default=0, metavar="N",
                         help="run the program with the N (3) best settings, "
                              "and the best of each mode, and count")
     add_program(parser)
@@ -71,9 +95,12 @@ def parse(arguments):
     add_program(run)
     compare = commands.add_parser(
         "compare", help="one run in each mode of the shield, side by side")
-    compare.add_argument("--modes", default=",".join(modes.MODES),
+    compare.add_argument("--modes", default=",".join(modes.ALL),
                          help="which, first the one to compare with "
                               "(default: %(default)s)")
+    compare.add_argument("--picture", metavar="FILE",
+                         help="draw the comparison into this SVG, PNG or PDF "
+                              "file")
     add_program(compare)
     add_tune(commands)
     add_events(commands)
@@ -85,6 +112,8 @@ def parse(arguments):
     if options.program[:1] == ["--"]:
         del options.program[0]
     if options.command == "tune" and options.recording:
+        if options.program or options.verify:
+            parser.error("--recording is instead of a program")
         return options
     if not options.program:
         parser.error("no program to run")
@@ -105,23 +134,30 @@ def command_run(options):
 
 def command_compare(options):
     profiles = {}
-    for mode in options.modes.split(","):
+    chosen = modes.chosen(options.modes, modes.ALL)
+    if options.picture:
+        pictures.require(options.picture)
+    for mode in chosen:
         print(f"testudo: {mode}", file=sys.stderr)
         profiles[mode] = kernel.profile(
             options.program, modes.environment(mode), sys.stderr,
             options.repeat)
+    title = os.path.basename(options.program[0])
+    if options.picture:
+        pictures.draw("chart.py", {"workloads": {title: profiles}},
+                      options.picture)
     if options.json:
         print(json.dumps(profiles))
     else:
-        title = os.path.basename(options.program[0])
         print(tally.comparison(title, profiles))
 
 
 def command_tune(options):
-    chosen = options.modes.split(",")
-    for mode in chosen:
-        if mode not in modes.MODES:
-            raise kernel.Failure(f"no mode {mode}", 2)
+    chosen = modes.chosen(options.modes, modes.MODES)
+    if options.picture:
+        pictures.require(options.picture)
+        if not {"ranged", "deferred"} & set(chosen):
+            raise kernel.Failure("no mode with a queue to draw", 2)
     if options.recording:
         result = tune.tune_recording(options.recording, chosen)
     else:
@@ -168,4 +204,6 @@ def main(arguments=None):
     except kernel.Failure as failure:
         print(f"testudo: {failure}", file=sys.stderr)
         return failure.status
+    except KeyboardInterrupt:
+        return 130
     return 0

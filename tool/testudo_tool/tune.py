@@ -13,12 +13,12 @@ import subprocess
 import sys
 import tempfile
 
-from . import kernel, tally
+from . import kernel, pictures, tally
 
 QUEUES = [16, 64, 256, 1024, 16384]
 FRESH = [0, 2, 4, 8]
 HIT = [2, 6, 16]
-DEFERRAL = (4, 16)
+DEFERRAL = (4, 16)             # what the library has
 GRAINS = [0, 16384, 65536]     # bytes; 0: as the program has it
 QUANTA = [0, 262144, 1048576]
 
@@ -31,7 +31,7 @@ def helper(name):
     """The path of one of the programs built with the tool."""
     here = os.path.dirname(os.path.realpath(__file__))
     places = [os.environ.get("TESTUDO_BINARY_DIR"),
-              os.path.join(here, "..", "..", "build"),
+              os.path.join(here, "..", "..", "build", "release"),
               os.path.join(here, "..", "..", "..", "bin")]
     for place in filter(None, places):
         path = os.path.join(place, name)
@@ -56,10 +56,10 @@ def settings(modes, tracking, deferrals=True):
     for mode in modes:
         if mode in ("naive", "dirty"):
             if mode == "naive" or tracking:
-                yield mode, 1024, 2, 6
+                yield mode, 1024, *DEFERRAL
         elif mode == "ranged" or not deferrals:
             for queue in QUEUES:
-                yield mode, queue, 2, 6
+                yield mode, queue, *DEFERRAL
         else:
             for queue in QUEUES:
                 for fresh in FRESH:
@@ -115,8 +115,11 @@ def replay(path, rows, note):
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
     text = "".join(f"{m} {q} {f} {h}\n" for m, q, f, h in rows)
-    process.stdin.write(text)
-    process.stdin.close()
+    try:
+        process.stdin.write(text)
+        process.stdin.close()
+    except BrokenPipeError:
+        pass  # it has ended, and tells why
     found = []
     for line in process.stdout:
         found.append(json.loads(line))
@@ -126,6 +129,13 @@ def replay(path, rows, note):
         raise kernel.Failure(message.removeprefix("testudo-replay: "),
                              process.returncode)
     return found
+
+
+def strangeness(row):
+    """How many settings of ROW are not what the library has: of equals the
+    least strange is the best."""
+    return sum((row["queue"] != 1024, (row["fresh"], row["hit"]) != DEFERRAL,
+                row["grain"] != 0, row["quantum"] != 0))
 
 
 def rank(recordings, modes):
@@ -147,7 +157,7 @@ def rank(recordings, modes):
             rows.append({**row, **setting})
     for row in rows:
         row["seconds"] = price(row, costs)
-    rows.sort(key=lambda row: row["seconds"])
+    rows.sort(key=lambda row: (row["seconds"], strangeness(row)))
     return {"costs": costs, "rows": rows}
 
 
@@ -215,13 +225,29 @@ def verification(result):
 COLUMNS = [("mode", "mode"), ("grain", "grain"), ("quantum", "quantum"),
            ("queue", "queue"), ("fresh", "fresh"),
            ("hit", "hit"), ("calls", "mprotect"), ("changed", "pages"),
-           ("hits", "hits"), ("track_calls", "ioctl"), ("bound", "least")]
+           ("hits", "hits"), ("track_calls", "ioctl"), ("bound", "least"),
+           ("alike", "alike")]
+
+
+def outcomes(rows):
+    """The rows without those that lead to the same as one before them; how
+    many there are of each."""
+    found = {}
+    for row in rows:
+        outcome = tuple(row[key] for key in (
+            "mode", "grain", "quantum", "calls", "changed", "hits",
+            "track_calls", "seconds"))
+        if outcome in found:
+            found[outcome]["alike"] += 1
+        else:
+            found[outcome] = {**row, "alike": 0}
+    return list(found.values())
 
 
 def report(result, most=15):
     """The ranked table, the best of each mode at least, and the advice."""
     shown, seen = [], set()
-    for index, row in enumerate(result["rows"]):
+    for index, row in enumerate(outcomes(result["rows"])):
         if index < most or row["mode"] not in seen:
             shown.append(row)
             seen.add(row["mode"])
@@ -234,52 +260,22 @@ def report(result, most=15):
              for row in [head, *body]]
     best = result["rows"][0]
     lines += ["", "least: no shield could make fewer calls (mprotect, and in "
-              "dirty mode arming)", "recommended: " + " ".join(
+              "dirty mode arming)",
+              "alike: so many more settings of queue and deferral lead to the "
+              "same", "recommended: " + " ".join(
                   f"{name}={value}" for name, value
                   in variables(best).items())]
     return "\n".join(lines)
 
 
 def heat_map(result, path):
-    """Predicted calls of deferred mode, or of the first mode there is: grain
-    against queue length."""
-    try:
-        import matplotlib
-        matplotlib.use("Agg")
-        from matplotlib import colors, pyplot
-    except ImportError as error:
-        raise kernel.Failure("matplotlib is not installed") from error
-    present = {row["mode"] for row in result["rows"]}
-    modes = [mode for mode in ("ranged", "deferred") if mode in present]
-    if not modes:
-        raise kernel.Failure("no mode with a queue to draw")
-    figure, places = pyplot.subplots(
-        1, len(modes), figsize=(6 * len(modes), 3.4), layout="constrained",
-        squeeze=False)
-    for axes, mode in zip(places[0], modes):
-        calls = {(row["grain"], row["queue"]): max(row["calls"], 1)
-                 for row in result["rows"]
-                 if row["mode"] == mode and not row["quantum"]
-                 and (row["fresh"], row["hit"]) == DEFERRAL}
-        grains = sorted({grain for grain, _ in calls})
-        table = [[calls[g, q] for q in QUEUES] for g in grains]
-        low, high = min(map(min, table)), max(map(max, table))
-        axes.imshow(
-            table, norm=colors.LogNorm(low, high) if low < high else None,
-            cmap="viridis_r", aspect="auto")
-        for y, line in enumerate(table):
-            for x, number in enumerate(line):
-                axes.text(x, y, f"{number:,}", ha="center", va="center",
-                          fontsize=9, color="white",
-                          bbox={"facecolor": "#2b2d42", "edgecolor": "none",
-                                "alpha": 0.6, "pad": 2})
-        axes.set_xticks(range(len(QUEUES)), [f"{q:,}" for q in QUEUES])
-        axes.set_yticks(range(len(grains)),
-                        [f"{g >> 10} KiB" if g else "default"
-                         for g in grains])
-        axes.set_xlabel("queue length")
-        axes.set_ylabel("grain")
-        axes.set_title(f"predicted protection calls, mode {mode}",
-                       fontsize=11)
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
+    """Predicted calls of the modes with a queue: grain against its length."""
+    drawn = {}
+    for mode in ("ranged", "deferred"):
+        points = [(row["grain"], row["queue"], row["calls"])
+                  for row in result["rows"]
+                  if row["mode"] == mode and not row["quantum"]
+                  and (row["fresh"], row["hit"]) == DEFERRAL]
+        if points:
+            drawn[mode] = points
+    pictures.draw("heat.py", {"queues": QUEUES, "modes": drawn}, path)
