@@ -245,11 +245,16 @@ static inline char *tdo_space_addr(const tdo_space_t *sp, size_t grain) {
   return tdo_space_at(sp, grain << sp->grain_shift);
 }
 
+/* The owner of the grain that holds P, which is near. */
+static inline void *tdo_space_near_owner(const tdo_space_t *sp,
+                                         const void *p) {
+  return sp->owner[((tdo_word_t)p - (tdo_word_t)sp->base) >> sp->grain_shift];
+}
+
 /* The owner of the grain that holds P, or null. */
 static inline void *tdo_space_owner(const tdo_space_t *sp, const void *p) {
   if (tdo_space_near(sp, p))
-    return sp
-        ->owner[((tdo_word_t)p - (tdo_word_t)sp->base) >> sp->grain_shift];
+    return tdo_space_near_owner(sp, p);
   if (!tdo_space_many(sp) || tdo_space_block(sp, p) == NULL)
     return NULL;
   return sp->owner[tdo_space_far_offset(sp, p) >> sp->grain_shift];

@@ -8,7 +8,8 @@
 
 /* A broken invariant or a client's mistake: calls mps_lib_assert_fail with
    file, line and a sentence. The handler may return; then so does this. */
-void tdo_check_failed(const char *file, unsigned line, const char *text);
+__attribute__((cold)) void tdo_check_failed(const char *file, unsigned line,
+                                            const char *text);
 
 /* TDO_CHECK_ALWAYS is on in every variety (debug pools, section 2.25). */
 #define TDO_CHECK_ALWAYS(cond, sentence)                                      \

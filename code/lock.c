@@ -16,16 +16,10 @@
 #include <sched.h>
 #endif
 
-/* Its address is the identity of the thread. Initial-exec: reading it never
-   allocates, so a signal handler may. */
-static _Thread_local char lock_thread
+_Thread_local char tdo_lock_thread
     __attribute__((tls_model("initial-exec")));
 
 static tdo_lock_t lock_global = TDO_LOCK_INIT;
-
-static uintptr_t lock_self(void) {
-  return (uintptr_t)&lock_thread;
-}
 
 void tdo_lock_init(tdo_lock_t *lock) {
   atomic_init(&lock->owner, 0);
@@ -62,11 +56,6 @@ static void lock_wake(tdo_lock_t *lock) {
 #endif
 }
 
-static bool lock_try(tdo_lock_t *lock) {
-  uintptr_t nobody = 0;
-  return atomic_compare_exchange_strong(&lock->owner, &nobody, lock_self());
-}
-
 /* A waiter is counted before it reads the turn and looks again, and who
    releases looks at the count afterwards: it sees this waiter, or this waiter
    sees that the lock is free. A wake that a signal handler's claim on this
@@ -75,7 +64,7 @@ static void lock_wait(tdo_lock_t *lock) {
   (void)atomic_fetch_add(&lock->waiting, 1);
   for (;;) {
     unsigned turn = atomic_load(&lock->turn);
-    if (lock_try(lock)) {
+    if (tdo_lock_try(lock)) {
       break;
     }
     lock_sleep(lock, turn);
@@ -90,17 +79,21 @@ void tdo_lock_claim(tdo_lock_t *lock) {
              "this thread is already inside the library (was a locked "
              "function called from a callback?)");
 #if TDO_THREADS
-  if (!lock_try(lock)) {
+  if (!tdo_lock_try(lock)) {
     lock_wait(lock);
   }
 #else
-  atomic_store_explicit(&lock->owner, lock_self(), memory_order_relaxed);
+  atomic_store_explicit(&lock->owner, (uintptr_t)&tdo_lock_thread,
+                        memory_order_relaxed);
   atomic_signal_fence(memory_order_seq_cst);
 #endif
 }
 
 void tdo_lock_release(tdo_lock_t *lock) {
   TDO_CHECK(tdo_lock_mine(lock));
+  if (tdo_lock_release_alone(lock)) {
+    return;
+  }
   atomic_store(&lock->owner, 0);
 #if TDO_THREADS
   if (atomic_load(&lock->waiting) != 0) {
@@ -112,11 +105,6 @@ void tdo_lock_release(tdo_lock_t *lock) {
 
 bool tdo_lock_held(tdo_lock_t *lock) {
   return atomic_load_explicit(&lock->owner, memory_order_relaxed) != 0;
-}
-
-bool tdo_lock_mine(tdo_lock_t *lock) {
-  return atomic_load_explicit(&lock->owner, memory_order_relaxed) ==
-         lock_self();
 }
 
 void tdo_lock_reset(tdo_lock_t *lock) {

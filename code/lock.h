@@ -5,6 +5,19 @@
 
 #include <stdatomic.h>
 #include "code/base.h"
+#include "code/platform.h"
+
+/* Where the C library tells whether the process has ever had a second thread,
+   a lock need not keep one out. */
+#if TDO_THREADS && defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define TDO_LOCK_ALONE() (__libc_single_threaded != 0)
+#endif
+#endif
+#if !defined(TDO_LOCK_ALONE)
+#define TDO_LOCK_ALONE() (!TDO_THREADS)
+#endif
 
 /* Not recursive; a fault or a signal handler on the owner's thread can ask
    whether it would deadlock. CONFIG_THREAD_SINGLE: no mutual exclusion.
@@ -27,7 +40,39 @@ void tdo_lock_claim(tdo_lock_t *lock);
 void tdo_lock_release(tdo_lock_t *lock);
 /* True if some thread (the calling thread) holds it. */
 bool tdo_lock_held(tdo_lock_t *lock);
-bool tdo_lock_mine(tdo_lock_t *lock);
+
+/* Its address is the identity of the thread. Initial-exec: reading it never
+   allocates, so a signal handler may. */
+extern _Thread_local char tdo_lock_thread
+    __attribute__((tls_model("initial-exec")));
+
+static inline bool tdo_lock_mine(tdo_lock_t *lock) {
+  return atomic_load_explicit(&lock->owner, memory_order_relaxed) ==
+         (uintptr_t)&tdo_lock_thread;
+}
+
+/* Claim it if nobody holds it. */
+static inline bool tdo_lock_try(tdo_lock_t *lock) {
+  uintptr_t nobody = 0, self = (uintptr_t)&tdo_lock_thread;
+
+  if (!TDO_LOCK_ALONE())
+    return atomic_compare_exchange_strong(&lock->owner, &nobody, self);
+  if (atomic_load_explicit(&lock->owner, memory_order_relaxed) != 0)
+    return false;
+  atomic_store_explicit(&lock->owner, self, memory_order_relaxed); /* .alone */
+  atomic_signal_fence(memory_order_seq_cst);
+  return true;
+}
+
+/* Release it, which the calling thread holds, if no other thread can be
+   waiting for it. */
+static inline bool tdo_lock_release_alone(tdo_lock_t *lock) {
+  if (!TDO_LOCK_ALONE())
+    return false;
+  atomic_store_explicit(&lock->owner, 0, memory_order_release);
+  return true;
+}
+
 /* In the child of a fork: make it free and usable whatever it was. */
 void tdo_lock_reset(tdo_lock_t *lock);
 

@@ -53,6 +53,7 @@
   do {                                                                        \
     TDO_CONTEXT_SAVE(ctx);                                                    \
     (heap)->context = (ctx);                                                  \
+    (heap)->eventful = true;                                                  \
   } while (0)
 
 #endif /* TDO_INTERFACE_ENTRY_H */

@@ -5,6 +5,7 @@
 #include "code/args.h"
 #include "code/event.h"
 #include "interface/entry.h"
+#include "trace/enter.h"
 
 mps_res_t mps_pool_create_k(mps_pool_t *pool_o, mps_arena_t arena,
                             mps_pool_class_t klass, mps_arg_s args[]) {
@@ -85,49 +86,98 @@ size_t mps_pool_free_size(mps_pool_t pool) {
   return size;
 }
 
-mps_res_t mps_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
+/* Small blocks give the collector its chance once in so many bytes. */
+#define POOL_POLL ((size_t)4096)
+
+/* The rest of an allocation, in the arena: one not tried yet because it is
+   time to poll (RES is MPS_RES_OK), or one that the pool refused. */
+__attribute__((noinline)) static mps_res_t
+pool_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size, mps_res_t res) {
   tdo_context_t ctx;
-  mps_arena_t arena;
-  mps_addr_t p;
-  mps_res_t res;
+  mps_arena_t arena = pool->heap;
   unsigned attempt = 0;
 
+  ENTRY_CONTEXT(arena, &ctx);
+  if (res == MPS_RES_OK) {
+    tdo_policy_poll(arena, arena->unpolled);
+    arena->unpolled = 0;
+    res = pool->klass->alloc(p_o, pool, size);
+  }
+  while (res != MPS_RES_OK && tdo_policy_emergency(arena, &attempt))
+    res = pool->klass->alloc(p_o, pool, size);
+  return res;
+}
+
+/* The arena was entered: allocate, and leave it. */
+static inline mps_res_t pool_alloc_inside(mps_addr_t *p_o, mps_pool_t pool,
+                                          size_t size) {
+  mps_arena_t arena = pool->heap;
+  mps_res_t res = MPS_RES_OK;
+
+  arena->unpolled += size;
+  if (TDO_LIKELY(arena->unpolled < POOL_POLL && arena->stress == 0)) {
+    res = pool->klass->alloc(p_o, pool, size);
+    if (TDO_UNLIKELY(res != MPS_RES_OK))
+      res = pool_alloc(p_o, pool, size, res);
+  } else {
+    res = pool_alloc(p_o, pool, size, MPS_RES_OK);
+  }
+  if (TDO_COOL && res == MPS_RES_OK)
+    TDO_EVENT_CRITICAL(OBJECT, ALLOC, (tdo_word_t)pool, (tdo_word_t)*p_o,
+                       size);
+  tdo_heap_leave_fast(arena);
+  return res;
+}
+
+/* Another thread is in the arena, or an argument is wrong: that there is one
+   branch for all of them costs the frequent case least. */
+__attribute__((noinline)) static mps_res_t
+pool_alloc_slowly(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
   ENTRY_POOL(pool, MPS_RES_PARAM);
   ENTRY_REQUIRE(p_o != NULL, "no place for the new block", MPS_RES_PARAM);
   ENTRY_REQUIRE(pool->klass->alloc != NULL,
-                "this pool class does not support mps_alloc",
-                MPS_RES_UNIMPL);
+                "this pool class does not support mps_alloc", MPS_RES_UNIMPL);
   ENTRY_REQUIRE(size > 0, "a block must have a size", MPS_RES_PARAM);
-  arena = pool->heap;
   if (size > SIZE_MAX / 2)
     return MPS_RES_RESOURCE;
-  ENTRY_ENTER(arena, MPS_RES_FAIL);
-  ENTRY_CONTEXT(arena, &ctx);
-  tdo_policy_poll(arena, size);
-  res = pool->klass->alloc(&p, pool, size);
-  while (res != MPS_RES_OK && tdo_policy_emergency(arena, &attempt))
-    res = pool->klass->alloc(&p, pool, size);
-  tdo_heap_leave(arena);
-  if (res != MPS_RES_OK)
-    return res;
-  TDO_EVENT_CRITICAL(OBJECT, ALLOC, (tdo_word_t)pool, (tdo_word_t)p, size);
-  *p_o = p;
-  return MPS_RES_OK;
+  ENTRY_ENTER(pool->heap, MPS_RES_FAIL);
+  return pool_alloc_inside(p_o, pool, size);
 }
 
-void mps_free(mps_pool_t pool, mps_addr_t p, size_t size) {
+mps_res_t mps_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size) {
+  if (TDO_LIKELY(pool != NULL && pool->sig == TDO_POOL_SIG && p_o != NULL &&
+                 pool->klass->alloc != NULL && size - 1 < SIZE_MAX / 2 &&
+                 tdo_heap_enter_fast(pool->heap)))
+    return pool_alloc_inside(p_o, pool, size);
+  return pool_alloc_slowly(p_o, pool, size);
+}
+
+__attribute__((noinline)) static void
+pool_free_slowly(mps_pool_t pool, mps_addr_t p, size_t size) {
   ENTRY_POOL(pool, );
   ENTRY_REQUIRE(pool->klass->free != NULL,
                 "this pool class does not support mps_free", );
   ENTRY_REQUIRE(p != NULL, "freed a null block", );
   ENTRY_REQUIRE(size > 0, "freed a block of no size", );
-  TDO_EVENT_CRITICAL(OBJECT, FREE, (tdo_word_t)pool, (tdo_word_t)p, size);
   if (TDO_UNLIKELY(!tdo_heap_try_enter(pool->heap))) {
     tdo_heap_free_late(pool->heap, pool, p, size);
     return;
   }
   pool->klass->free(pool, p, size);
   tdo_heap_leave(pool->heap);
+}
+
+void mps_free(mps_pool_t pool, mps_addr_t p, size_t size) {
+  TDO_EVENT_CRITICAL(OBJECT, FREE, (tdo_word_t)pool, (tdo_word_t)p, size);
+  if (TDO_LIKELY(pool != NULL && pool->sig == TDO_POOL_SIG && p != NULL &&
+                 pool->klass->free != NULL && size > 0 &&
+                 tdo_heap_enter_fast(pool->heap))) {
+    mps_arena_t arena = pool->heap;
+    pool->klass->free(pool, p, size);
+    tdo_heap_leave_fast(arena);
+  } else {
+    pool_free_slowly(pool, p, size);
+  }
 }
 
 void mps_pool_check_fenceposts(mps_pool_t pool) {

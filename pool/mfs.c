@@ -13,6 +13,7 @@
 
 typedef struct mfs {
   tdo_pool_t pool;           /* first */
+  tdo_space_t *space;        /* the arena's */
   size_t asked;              /* unit size as the client gave it */
   size_t unit;               /* rounded up to MPS_PF_ALIGN */
   size_t extend_by;          /* bytes */
@@ -47,6 +48,7 @@ static mps_res_t mfs_init(tdo_pool_t *pool, mps_arg_s args[]) {
   bool good;
 
   pool->align = MPS_PF_ALIGN;
+  mfs->space = tdo_pool_space(pool);
   mfs->extend_by = MFS_EXTEND_BY;
   res = tdo_option_size(&mfs->extend_by, args, MPS_KEY_EXTEND_BY);
   if (res != MPS_RES_OK)
@@ -73,7 +75,7 @@ static void mfs_finish(tdo_pool_t *pool) {
 
 /* Make SIZE bytes of new units the fresh ones; there are none left. */
 static mps_res_t mfs_extend(mfs_t *mfs, size_t size) {
-  tdo_space_t *sp = tdo_pool_space(&mfs->pool);
+  tdo_space_t *sp = mfs->space;
   size_t held = tdo_space_bytes(sp, tdo_space_grains_for(sp, size));
   size_t bytes = sizeof(mfs_extent_t);
   mfs_extent_t *extent;
@@ -106,7 +108,7 @@ static bool mfs_mark(mfs_t *mfs, const char *p, bool freed) {
 
   if (!TDO_COOL)
     return false;
-  extent = (mfs_extent_t *)(void *)tdo_seg_of(tdo_pool_space(&mfs->pool), p);
+  extent = (mfs_extent_t *)(void *)tdo_seg_of(mfs->space, p);
   at = (size_t)(p - extent->seg.base) / MPS_PF_ALIGN;
   before = tdo_bits_get(extent->freed, at);
   if (freed)
@@ -143,34 +145,53 @@ static mps_res_t mfs_alloc(mps_addr_t *p_o, tdo_pool_t *pool, size_t size) {
   return MPS_RES_OK;
 }
 
-/* Can P be a unit in use, of the pool's size? Tells the client if not. */
-static bool mfs_check_block(mfs_t *mfs, char *p, size_t size) {
-  tdo_seg_t *seg = tdo_seg_of(tdo_pool_space(&mfs->pool), p);
-  bool same = size == mfs->asked, ours, aligned;
+/* Does a unit at P lie in the pool, if SEG is the segment there? */
+static inline bool mfs_has(const mfs_t *mfs, const tdo_seg_t *seg,
+                           const char *p) {
+  return TDO_LIKELY(seg != NULL) && !seg->automatic &&
+         seg->pool == &mfs->pool && (size_t)(seg->limit - p) >= mfs->unit;
+}
+
+static inline bool mfs_is_fresh(const mfs_t *mfs, const char *p) {
+  return (tdo_word_t)p - (tdo_word_t)mfs->fresh <
+         (tdo_word_t)mfs->fresh_limit - (tdo_word_t)mfs->fresh;
+}
+
+static inline void mfs_put(mfs_t *mfs, void *p) {
+  memcpy(p, &mfs->freed, sizeof mfs->freed);
+  mfs->freed = p;
+  mfs->pool.free += mfs->unit;
+}
+
+/* What is not in the arena's first block of memory, or is no unit in use. */
+__attribute__((noinline)) static void mfs_free_slowly(mfs_t *mfs, char *p,
+                                                      size_t size) {
+  bool same = size == mfs->asked;
+  bool aligned = p != NULL && (tdo_word_t)p % MPS_PF_ALIGN == 0;
+  bool ours = mfs_has(mfs, tdo_seg_of(mfs->space, p), p), twice;
 
   TDO_ASSERT(same, "a block to free is not of the pool's unit size");
-  aligned = p != NULL && (tdo_word_t)p % MPS_PF_ALIGN == 0;
   TDO_ASSERT(aligned, "the address of a block to free is null or misaligned");
-  ours = seg != NULL && !seg->automatic && seg->pool == &mfs->pool &&
-         (size_t)(seg->limit - p) >= mfs->unit;
   TDO_ASSERT(ours, "a block to free is not in the pool");
-  return same && aligned && ours;
+  if (!same || !aligned || !ours)
+    return;
+  twice = mfs_is_fresh(mfs, p) || mfs_mark(mfs, p, true);
+  TDO_ASSERT(!twice, "a block to free is free already");
+  if (!twice)
+    mfs_put(mfs, p);
 }
 
 static void mfs_free(tdo_pool_t *pool, mps_addr_t p, size_t size) {
   mfs_t *mfs = mfs_of(pool);
-  bool twice;
+  const tdo_space_t *sp = mfs->space;
 
-  if (!mfs_check_block(mfs, p, size))
-    return;
-  twice = (mfs->fresh <= (char *)p && (char *)p < mfs->fresh_limit) ||
-          mfs_mark(mfs, p, true);
-  TDO_ASSERT(!twice, "a block to free is free already");
-  if (twice)
-    return;
-  memcpy(p, &mfs->freed, sizeof mfs->freed);
-  mfs->freed = p;
-  pool->free += mfs->unit;
+  if (TDO_LIKELY(!TDO_COOL && size == mfs->asked &&
+                 (tdo_word_t)p % MPS_PF_ALIGN == 0 && tdo_space_near(sp, p) &&
+                 mfs_has(mfs, tdo_space_near_owner(sp, p), p) &&
+                 !mfs_is_fresh(mfs, p)))
+    mfs_put(mfs, p);
+  else
+    mfs_free_slowly(mfs, p, size);
 }
 
 static const tdo_pool_class_t mfs_class = {

@@ -505,6 +505,7 @@ void tdo_shield_fall_back(tdo_shield_t *sh, const char *why) {
 /* Closed regions stay closed. When one is opened its pages, which are not
    armed though they seem so, count as written at the next harvest. */
 void tdo_shield_after_fork(tdo_shield_t *sh) {
+  sh->active = true;
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
   if (sh->record != NULL) {
     tdo_record_abandon(&sh->record->file);

@@ -128,10 +128,11 @@ static inline bool tdo_shield_all(const tdo_shield_t *sh, size_t first,
   return true;
 }
 
-/* Write a request down if it is to be recorded. */
+/* Every request begins with this: write it down if it is to be recorded. */
 static inline void tdo_shield_request(tdo_shield_t *sh, tdo_request_t request,
                                       unsigned argument, size_t first,
                                       size_t limit) {
+  sh->active = true;
   if (TDO_UNLIKELY(sh->record != NULL)) {
     tdo_shield_record_note(sh->record, request, argument, first, limit);
   }

@@ -623,6 +623,7 @@ void tdo_shield_leave(tdo_shield_t *sh) {
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
   tdo_shield_request(sh, TDO_REQUEST_LEAVE, 0, 0, 0);
   shield_settle(sh);
+  sh->active = sh->record != NULL;
   sh->harvested = sh->hit = false;
   sh->ahead = 0;
   sh->run_before = sh->run_limit - sh->run_first;

@@ -165,6 +165,7 @@ struct tdo_shield {
                        since the last begin, and between the two before */
   size_t economize_at; /* number of mappings that make bars be given up */
   tdo_shield_record_t *record; /* null: requests are not recorded */
+  bool active;  /* something was asked in this session, or is recorded */
   bool stopped;                /* `stop` called in this session */
   bool hit;                    /* a barrier was hit in this session */
   /* Dirty mode. */
@@ -290,6 +291,12 @@ bool tdo_shield_force_open(tdo_shield_t *sh, size_t page);
 void tdo_shield_flush(tdo_shield_t *sh);
 /* End of a session: flush, then let threads go if `stop` was called. */
 void tdo_shield_leave(tdo_shield_t *sh);
+
+/* Was nothing asked of the shield since the last session ended? Then that
+   session goes on, and there is nothing to leave. */
+static inline bool tdo_shield_idle(const tdo_shield_t *sh) {
+  return !sh->active;
+}
 /* The collector stopped the threads itself (a flip): count as a session's
    stop. */
 void tdo_shield_note_stopped(tdo_shield_t *sh);

@@ -22,6 +22,7 @@ static void fork_leave(tdo_heap_t *heap) {
 static void fork_leave_child(tdo_heap_t *heap) {
   /* Most children execute another program and never come here again. */
   heap->forked = heap->shielded;
+  atomic_store(&heap->behind, heap->shielded || atomic_load(&heap->behind));
   fork_leave(heap); /* the thread that took the lock is this one */
 }
 

@@ -91,28 +91,22 @@ static mps_res_t heap_install(tdo_fault_handler_t fault) {
   return res;
 }
 
-/* Where this thread came in, while it is in any arena: a signal handler may
-   enter another one. */
-static _Thread_local const void *volatile heap_frame
-    __attribute__((tls_model("initial-exec")));
-
-/* Take the lock, in the function whose frame is at FRAME. */
-static void heap_claim(tdo_heap_t *heap, const void *frame) {
-  bool outermost = heap_frame == NULL;
-
-  if (outermost)
-    heap_frame = frame;
-  tdo_lock_claim(&heap->lock);
-  heap->outermost = outermost;
+static void heap_after_fork(tdo_heap_t *heap) {
   if (TDO_UNLIKELY(heap->forked)) {
     heap->forked = false;
     tdo_shield_after_fork(&heap->shield);
   }
 }
 
+/* Take the lock, in the function whose frame is at FRAME. */
+static void heap_claim(tdo_heap_t *heap, const void *frame) {
+  tdo_lock_claim(&heap->lock);
+  heap->frame = frame;
+  heap_after_fork(heap);
+}
+
 static void heap_release(tdo_heap_t *heap) {
-  if (heap->outermost)
-    heap_frame = NULL;
+  heap->frame = NULL;
   tdo_lock_release(&heap->lock);
 }
 
@@ -136,6 +130,7 @@ void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
   while (!atomic_compare_exchange_weak(&heap->late_blocks, &block->next,
                                        block))
     ;
+  atomic_store(&heap->behind, true);
 }
 
 void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root) {
@@ -145,6 +140,7 @@ void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root) {
   while (!atomic_compare_exchange_weak(&heap->late_roots, &root->late_next,
                                        root))
     ;
+  atomic_store(&heap->behind, true);
 }
 
 static void heap_settle_late(tdo_heap_t *heap) {
@@ -165,18 +161,24 @@ static void heap_settle_late(tdo_heap_t *heap) {
 
 /* ---- entering and leaving ---- */
 
+void tdo_heap_catch_up(tdo_heap_t *heap) {
+  atomic_store(&heap->behind, false); /* before a look at what there is */
+  heap_after_fork(heap);
+  heap_settle_late(heap);
+}
+
 __attribute__((noinline)) void tdo_heap_enter(tdo_heap_t *heap) {
   heap_claim(heap, __builtin_frame_address(0));
   TDO_CHECK(heap->sig == TDO_HEAP_SIG);
   if (TDO_UNLIKELY(
-          atomic_load_explicit(&heap->late_blocks, memory_order_relaxed) ||
-          atomic_load_explicit(&heap->late_roots, memory_order_relaxed)))
-    heap_settle_late(heap);
+          atomic_load_explicit(&heap->behind, memory_order_relaxed)))
+    tdo_heap_catch_up(heap);
 }
 
 bool tdo_heap_try_enter(tdo_heap_t *heap) {
   if (TDO_UNLIKELY(tdo_lock_mine(&heap->lock))) {
-    TDO_ASSERT(heap_frame == NULL || tdo_context_interrupted(heap_frame),
+    const void *frame = heap->frame;
+    TDO_ASSERT(frame == NULL || tdo_context_interrupted(frame),
                "this thread is already inside the library (was a locked "
                "function called from a callback?)");
     return false;
@@ -186,6 +188,7 @@ bool tdo_heap_try_enter(tdo_heap_t *heap) {
 }
 
 void tdo_heap_note_work(tdo_heap_t *heap) {
+  heap->eventful = true;
   if (heap->session_ns == 0)
     heap->session_ns = tdo_clock_ns();
 }
@@ -210,6 +213,7 @@ void tdo_heap_leave(tdo_heap_t *heap) {
     return;
   }
   heap->context = NULL;
+  heap->eventful = false;
   if (heap->shielded) {
     tdo_shield_flush(&heap->shield);
     /* A read bar that was refused: no grey page may stay open. The other
@@ -414,7 +418,7 @@ static void heap_lost(void *closure, size_t first, size_t limit,
   if (bars & TDO_BAR_WRITE)
     memset(heap->summary + first, TDO_DIRTY, limit - first);
   if (bars & TDO_BAR_READ)
-    heap->bars_lost = true;
+    heap->bars_lost = heap->eventful = true;
 }
 
 static void heap_init_fields(tdo_heap_t *heap,
@@ -715,7 +719,7 @@ mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap) {
 
 void tdo_heap_postmortem(tdo_heap_t *heap) {
   heap->clamp = TDO_CLAMPED;
-  heap->postmortem = true;
+  heap->postmortem = heap->eventful = true; /* from now on */
   if (heap->shielded)
     for (size_t p = 0; p < heap->page_limit; ++p)
       if (tdo_shield_adopted(&heap->shield, p) &&

@@ -82,8 +82,12 @@ struct mps_arena_s {
   bool forking;          /* this thread took the lock to fork */
   struct tdo_late_block *_Atomic late_blocks; /* see tdo_heap_free_late */
   tdo_root_t *_Atomic late_roots;
+  atomic_bool behind;    /* a fork or a handler left something to be done */
+  bool eventful;         /* more is to be done at the end of this session than
+                            to free the lock, besides the shield's part */
   bool postmortem;       /* frozen for good */
-  bool outermost;        /* its holder came in here, not from a handler */
+  const void *volatile frame; /* where its holder came in, once that is known;
+                            null while nobody has */
   uint64_t session_ns;   /* when the collector began work in this session; 0:
                             it did not */
   tdo_ld_history_t ld;
@@ -103,6 +107,7 @@ struct mps_arena_s {
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
   double debt;           /* bytes of scanning owed by a collection */
+  size_t unpolled;       /* bytes of manual blocks since the last poll */
   bool full_wanted;      /* "collect all" ramp ended */
   bool bars_lost;        /* a read bar was refused: finish at once */
   size_t quantum;        /* bytes scanned for each barrier hit, at least */
@@ -151,6 +156,9 @@ mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap);
    letting threads go. */
 void tdo_heap_enter(tdo_heap_t *heap);
 void tdo_heap_leave(tdo_heap_t *heap);
+
+/* Do what was left to the next one that enters (heap->behind). */
+void tdo_heap_catch_up(tdo_heap_t *heap);
 
 /* The same for an interface function; false if this thread is inside the
    arena already. That is a client's mistake, and reported, in a function that

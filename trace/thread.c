@@ -77,7 +77,7 @@ void tdo_thread_deregister(tdo_thread_t *thread) {
 void tdo_threads_stop(mps_arena_t heap) {
   if (heap->is_stopped)
     return;
-  heap->is_stopped = true;
+  heap->is_stopped = heap->eventful = true;
   heap->stopped_count = 0;
   TDO_RING_FOR(node, &heap->threads) {
     tdo_thread_t *t = TDO_RING_ENTRY(tdo_thread_t, heap_ring, node);
