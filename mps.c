@@ -91,6 +91,7 @@
 #include "pool/options.c"
 #include "pool/runs.c"
 #include "pool/snc.c"
+#include "pool/starts.c"
 #include "interface/ap.c"
 #include "interface/arena.c"
 #include "interface/chain_format.c"

@@ -12,12 +12,20 @@ static size_t extents_true_reach(const tdo_extent_t *e) {
                                      tdo_extent_reach(e->child[1])));
 }
 
-/* Height and reach from the children. */
-static void extents_renew(tdo_extent_t *e) {
+static unsigned extents_true_short(const tdo_extent_t *e) {
+  unsigned a = tdo_extent_short(e->child[0]);
+  unsigned b = tdo_extent_short(e->child[1]), most = a > b ? a : b;
+
+  return e->short_own > most ? e->short_own : most;
+}
+
+/* Height and both reaches from the children. */
+static void extents_settle_one(tdo_extent_t *e) {
   int a = extents_height(e->child[0]), b = extents_height(e->child[1]);
 
   e->height = 1 + (a > b ? a : b);
   e->reach = extents_true_reach(e);
+  e->reach_short = extents_true_short(e);
 }
 
 /* The link that points at E. */
@@ -39,8 +47,8 @@ static tdo_extent_t *extents_rotate(tdo_freelist_t *fl, tdo_extent_t *e,
   e->child[side] = middle;
   if (middle != NULL)
     middle->parent = e;
-  extents_renew(e);
-  extents_renew(up);
+  extents_settle_one(e);
+  extents_settle_one(up);
   return up;
 }
 
@@ -56,7 +64,7 @@ static void extents_settle(tdo_freelist_t *fl, tdo_extent_t *e) {
         (void)extents_rotate(fl, tall, !side);
       e = extents_rotate(fl, e, side);
     } else {
-      extents_renew(e);
+      extents_settle_one(e);
     }
   }
 }
@@ -102,9 +110,34 @@ void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent) {
   extents_settle(fl, low);
 }
 
-void tdo_extents_changed(tdo_extent_t *extent, unsigned shift) {
+void tdo_extents_changed(tdo_freelist_t *fl, tdo_extent_t *extent) {
+  unsigned is = tdo_runs_short(&extent->runs);
+
+  if (!extent->stale) {
+    extent->stale = true;
+    extent->stale_next = fl->stale;
+    fl->stale = extent;
+  }
+  if (TDO_LIKELY(is <= extent->short_own))
+    return;
+  extent->short_own = is;
+  for (; extent != NULL && extent->reach_short < is; extent = extent->parent)
+    extent->reach_short = is;
+}
+
+void tdo_extents_lower(tdo_extent_t *extent) {
+  extent->short_own = tdo_runs_short(&extent->runs);
+  for (; extent != NULL; extent = extent->parent) {
+    unsigned reach = extents_true_short(extent);
+    if (reach == extent->reach_short)
+      break;
+    extent->reach_short = reach;
+  }
+}
+
+static void extents_renew_longest(tdo_freelist_t *fl, tdo_extent_t *extent) {
   size_t was = extent->longest;
-  size_t is = tdo_runs_longest(&extent->runs) << shift;
+  size_t is = tdo_runs_longest(&extent->runs) << fl->shift;
 
   extent->longest = is;
   for (; extent != NULL && was != is; extent = extent->parent) {
@@ -118,8 +151,17 @@ void tdo_extents_changed(tdo_extent_t *extent, unsigned shift) {
   }
 }
 
+void tdo_extents_renew(tdo_freelist_t *fl) {
+  while (fl->stale != NULL) {
+    tdo_extent_t *extent = fl->stale;
+    fl->stale = extent->stale_next;
+    extent->stale = false;
+    extents_renew_longest(fl, extent);
+  }
+}
+
 /* The tree below E, whose extents come after LOW and before HIGH. */
-static void extents_check_below(const tdo_extent_t *e, const tdo_extent_t *low,
+static void extents_check_below(tdo_extent_t *e, const tdo_extent_t *low,
                                 const tdo_extent_t *high, unsigned shift) {
   int tilt;
 
@@ -130,14 +172,17 @@ static void extents_check_below(const tdo_extent_t *e, const tdo_extent_t *low,
   TDO_CHECK(high == NULL || tdo_extent_before(e, high));        /* .order */
   TDO_CHECK(tilt >= -1 && tilt <= 1);                           /* .balance */
   TDO_CHECK(e->longest == tdo_runs_longest(&e->runs) << shift); /* .longest */
+  TDO_CHECK(e->short_own >= tdo_runs_short(&e->runs));          /* .short */
   TDO_CHECK(e->reach == extents_true_reach(e));                 /* .reach */
+  TDO_CHECK(e->reach_short == extents_true_short(e));           /* .short */
   for (int side = 0; side < 2; ++side)
     TDO_CHECK(e->child[side] == NULL || e->child[side]->parent == e);
   extents_check_below(e->child[0], low, e, shift);
   extents_check_below(e->child[1], e, high, shift);
 }
 
-bool tdo_extents_check(const tdo_freelist_t *fl) {
+bool tdo_extents_check(tdo_freelist_t *fl) {
+  tdo_extents_renew(fl);
   TDO_CHECK(fl->root == NULL || fl->root->parent == NULL);
   extents_check_below(fl->root, NULL, NULL, fl->shift);
   return true;

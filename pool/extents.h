@@ -8,8 +8,9 @@
    Invariants:
    .order    all extents on side 0 come before, all on side 1 after.
    .balance  the heights of a node's sides differ by at most 1.
-   .longest  extent->longest is what its table of runs says.
-   .reach    see pool/freelist.h. */
+   .longest  extent->longest is what its table of runs says, unless it is in
+             the list of stale ones.
+   .short, .reach, .stale: see pool/freelist.h. */
 #ifndef TDO_POOL_EXTENTS_H
 #define TDO_POOL_EXTENTS_H
 
@@ -22,10 +23,19 @@ static inline bool tdo_extent_before(const tdo_extent_t *a,
 
 void tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent);
 void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent);
-/* The runs of EXTENT changed: make .longest and .reach hold again. */
-void tdo_extents_changed(tdo_extent_t *extent, unsigned shift);
-/* Depth-first check of .order, .balance and .reach. */
-bool tdo_extents_check(const tdo_freelist_t *fl);
+/* The runs of EXTENT changed: make .short hold again. */
+void tdo_extents_changed(tdo_freelist_t *fl, tdo_extent_t *extent);
+/* EXTENT has no short run of the length that .short promises: promise what it
+   has. */
+void tdo_extents_lower(tdo_extent_t *extent);
+/* Empty the list of stale extents. */
+void tdo_extents_renew(tdo_freelist_t *fl);
+/* Depth-first check of all invariants, after that. */
+bool tdo_extents_check(tdo_freelist_t *fl);
+
+static inline unsigned tdo_extent_short(const tdo_extent_t *extent) {
+  return extent == NULL ? 0 : extent->reach_short;
+}
 
 static inline size_t tdo_extent_reach(const tdo_extent_t *extent) {
   return extent == NULL ? 0 : extent->reach;

@@ -6,7 +6,7 @@
 #include "code/event.h"
 
 static size_t freelist_grain(const tdo_freelist_t *fl) {
-  return (size_t)1 << tdo_pool_space(fl->pool)->grain_shift;
+  return (size_t)1 << fl->space->grain_shift;
 }
 
 static size_t freelist_unit(const tdo_freelist_t *fl, const tdo_extent_t *e,
@@ -22,7 +22,8 @@ static char *freelist_at(const tdo_freelist_t *fl, const tdo_extent_t *e,
 void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool) {
   TDO_CHECK(tdo_is_pow2(pool->align));
   fl->pool = pool;
-  fl->root = NULL;
+  fl->space = tdo_pool_space(pool);
+  fl->root = fl->stale = NULL;
   fl->made = fl->leaving = NULL;
   fl->shift = tdo_log2(pool->align);
   TDO_CHECK(pool->align <= freelist_grain(fl));
@@ -32,7 +33,7 @@ void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool) {
    use. */
 static void freelist_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
                           char *limit) {
-  tdo_space_t *sp = tdo_pool_space(fl->pool);
+  tdo_space_t *sp = fl->space;
 
   TDO_EVENT(SEG, SEG_FREE, (tdo_word_t)fl->pool, (tdo_word_t)base,
             (tdo_word_t)(limit - base));
@@ -44,6 +45,7 @@ static void freelist_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
 
 static void freelist_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
   TDO_CHECK(e->held == 0);
+  tdo_extents_renew(fl); /* E leaves the list of stale ones */
   tdo_extents_remove(fl, e);
   tdo_ring_remove(&e->seg.pool_ring);
   e->seg.sig = TDO_SIG_DEAD;
@@ -52,7 +54,7 @@ static void freelist_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
 
 /* Give back every grain that E still has, in runs. */
 static void freelist_drop_all(tdo_freelist_t *fl, tdo_extent_t *e) {
-  tdo_space_t *sp = tdo_pool_space(fl->pool);
+  tdo_space_t *sp = fl->space;
   size_t grain = freelist_grain(fl);
   char *at = e->seg.base, *base;
 
@@ -77,7 +79,7 @@ void tdo_freelist_finish(tdo_freelist_t *fl) {
 
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
                               size_t size, bool high) {
-  tdo_space_t *sp = tdo_pool_space(fl->pool);
+  tdo_space_t *sp = fl->space;
   size_t held, units, bytes;
   tdo_extent_t *e;
   void *p;
@@ -105,6 +107,7 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
                 (char *)p + tdo_round_up(sizeof *e, sizeof(tdo_word_t)));
   tdo_runs_free(&e->runs, 0, units);
   e->longest = held;
+  e->short_own = tdo_runs_short(&e->runs);
   tdo_extents_insert(fl, e);
   fl->pool->total += held;
   fl->pool->free += held;
@@ -118,10 +121,12 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
 
 /* The lowest (SIDE 0) or highest (SIDE 1) extent with a run of SIZE bytes, or
    null. */
-static tdo_extent_t *freelist_extent(const tdo_freelist_t *fl, size_t size,
-                                     int side) {
-  tdo_extent_t *e = fl->root;
+static tdo_extent_t *freelist_extent_long(tdo_freelist_t *fl, size_t size,
+                                          int side) {
+  tdo_extent_t *e;
 
+  tdo_extents_renew(fl);
+  e = fl->root;
   if (tdo_extent_reach(e) < size)
     return NULL;
   for (;;) {
@@ -134,36 +139,68 @@ static tdo_extent_t *freelist_extent(const tdo_freelist_t *fl, size_t size,
   }
 }
 
-bool tdo_freelist_lowest(tdo_area_t *area_o, const tdo_freelist_t *fl,
-                         size_t size) {
-  tdo_extent_t *e = freelist_extent(fl, size, 0);
-  size_t base;
+/* The lowest (SIDE 0) or highest (SIDE 1) extent with a run of N units, a
+   short one, or null. */
+static tdo_extent_t *freelist_extent_short(tdo_freelist_t *fl, size_t n,
+                                           int side) {
+  tdo_extent_t *e = fl->root;
 
-  if (e == NULL || !tdo_runs_lowest(&base, &e->runs, size >> fl->shift))
+  while (tdo_extent_short(e) >= n) {
+    if (tdo_extent_short(e->child[side]) >= n) {
+      e = e->child[side];
+    } else if (e->short_own < n) {
+      e = e->child[!side];
+    } else if (TDO_LIKELY(tdo_runs_short(&e->runs) >= n)) {
+      return e;
+    } else { /* .short */
+      tdo_extents_lower(e);
+      e = fl->root;
+    }
+  }
+  return NULL;
+}
+
+bool tdo_freelist_part(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size,
+                       bool highest) {
+  size_t n = size >> fl->shift, base;
+  tdo_extent_t *e = n <= TDO_STARTS_MOST
+                        ? freelist_extent_short(fl, n, highest)
+                        : freelist_extent_long(fl, size, highest);
+
+  if (e == NULL ||
+      !(highest ? tdo_runs_highest : tdo_runs_lowest)(&base, &e->runs, n))
     return false;
   area_o->extent = e;
   area_o->base = freelist_at(fl, e, base);
-  area_o->limit = freelist_at(fl, e, tdo_runs_limit(&e->runs, base));
+  area_o->limit = area_o->base + size;
   return true;
 }
 
-bool tdo_freelist_highest(tdo_area_t *area_o, const tdo_freelist_t *fl,
-                          size_t size) {
-  tdo_extent_t *e = freelist_extent(fl, size, 1);
-  size_t limit;
+static bool freelist_whole(tdo_area_t *area_io, const tdo_freelist_t *fl) {
+  tdo_extent_t *e = area_io->extent;
 
-  if (e == NULL || !tdo_runs_highest(&limit, &e->runs, size >> fl->shift))
-    return false;
-  area_o->extent = e;
-  area_o->base = freelist_at(fl, e, tdo_runs_start(&e->runs, limit - 1));
-  area_o->limit = freelist_at(fl, e, limit);
+  area_io->limit = freelist_at(
+      fl, e, tdo_runs_limit(&e->runs, freelist_unit(fl, e, area_io->base)));
   return true;
 }
 
-bool tdo_freelist_largest(tdo_area_t *area_o, const tdo_freelist_t *fl,
-                          size_t size) {
-  size_t most = tdo_extent_reach(fl->root);
+bool tdo_freelist_lowest(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size) {
+  return tdo_freelist_part(area_o, fl, size, false) &&
+         freelist_whole(area_o, fl);
+}
 
+bool tdo_freelist_highest(tdo_area_t *area_o, tdo_freelist_t *fl,
+                          size_t size) {
+  return tdo_freelist_part(area_o, fl, size, true) &&
+         freelist_whole(area_o, fl);
+}
+
+bool tdo_freelist_largest(tdo_area_t *area_o, tdo_freelist_t *fl,
+                          size_t size) {
+  size_t most;
+
+  tdo_extents_renew(fl);
+  most = tdo_extent_reach(fl->root);
   return most > 0 && most >= size && tdo_freelist_lowest(area_o, fl, most);
 }
 
@@ -176,12 +213,12 @@ void tdo_freelist_take(tdo_freelist_t *fl, const tdo_area_t *area) {
   tdo_runs_take(&e->runs, base, limit);
   e->free -= tdo_area_size(area);
   fl->pool->free -= tdo_area_size(area);
-  tdo_extents_changed(e, fl->shift);
+  tdo_extents_changed(fl, e);
 }
 
 tdo_extent_t *tdo_freelist_used(const tdo_freelist_t *fl, const char *base,
                                 const char *limit) {
-  tdo_space_t *sp = tdo_pool_space(fl->pool);
+  tdo_space_t *sp = fl->space;
   tdo_seg_t *seg = tdo_seg_of(sp, base);
   tdo_extent_t *e;
 
@@ -241,7 +278,7 @@ void tdo_freelist_give(tdo_freelist_t *fl, tdo_extent_t *extent, char *base,
                 freelist_unit(fl, extent, limit));
   extent->free += (size_t)(limit - base);
   fl->pool->free += (size_t)(limit - base);
-  tdo_extents_changed(extent, fl->shift);
+  tdo_extents_changed(fl, extent);
 }
 
 tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
@@ -311,8 +348,8 @@ bool tdo_freelist_next(tdo_area_t *area_io, const tdo_freelist_t *fl) {
   return false;
 }
 
-bool tdo_freelist_check(const tdo_freelist_t *fl) {
-  tdo_space_t *sp = tdo_pool_space(fl->pool);
+bool tdo_freelist_check(tdo_freelist_t *fl) {
+  tdo_space_t *sp = fl->space;
   size_t total = 0, free = 0;
 
   (void)tdo_extents_check(fl);

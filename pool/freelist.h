@@ -5,16 +5,26 @@
    Each extent is a run of grains with a table of its free units (a unit is
    the pool's alignment), made together, so that freeing needs no memory and
    nothing is kept in free blocks. The extents are a balanced tree by address;
-   each node knows the longest free run below it. All searches and changes
-   take O(log n) and time in proportion to the size of the range by machine
-   words (64 units). Free runs end at the ends of their extent.
+   each node knows a bound of the short free runs below it (runs.h), and
+   the longest one once extents that changed have been looked at again, which
+   a search for a long run does first. All searches and changes
+   take O(log n), counting what a change leaves to be renewed, and time in
+   proportion to the size of the range by machine words (64 units). Free runs
+   end at the ends of their extent.
 
    Whole free grains can be given back to the arena from anywhere in an
    extent; the descriptor stays until the last one is gone. So the segment of
    an extent may have holes: the arena's owner table tells whose a grain is.
 
    Invariants:
-   .reach   node->reach = the longest free run (bytes) in its subtree.
+   .short   node->short_own >= its longest free run (units, at most
+            TDO_STARTS_MOST), and node->reach_short = the greatest of these
+            in its subtree. Lowered when a search went there in vain: most
+            blocks that are taken take the longest run, and as many are given
+            back.
+   .reach   node->reach = the longest free run (bytes) in its subtree, by what
+            `longest` of the extents there says.
+   .stale   the extents whose `longest` may be wrong are in the list.
    .free    pool->free = sum of the free runs of all extents.
    .total   pool->total = sum of the grains that extents still have.
    .holes   units of a grain given back are not free.
@@ -34,8 +44,11 @@ struct tdo_extent {
   tdo_seg_t seg; /* first; owns the grains */
   tdo_extent_t *child[2], *parent;
   int height;
+  unsigned short_own, reach_short; /* see .short; its own, and below */
   size_t reach;   /* see .reach */
   size_t longest; /* bytes of its own longest free run */
+  tdo_extent_t *stale_next; /* see .stale */
+  bool stale;
   size_t held;    /* bytes of grains not given back */
   size_t free;    /* bytes of its free runs */
   size_t bytes;   /* of this descriptor with its table */
@@ -45,7 +58,9 @@ struct tdo_extent {
 
 typedef struct tdo_freelist {
   tdo_pool_t *pool;
+  tdo_space_t *space; /* the arena's */
   tdo_extent_t *root;
+  tdo_extent_t *stale; /* see .stale */
   unsigned shift; /* log2 of the pool's alignment */
   /* Told of memory that came from the arena, all free, and of free memory
      just before it goes back; may be null. */
@@ -67,21 +82,22 @@ static inline size_t tdo_area_size(const tdo_area_t *area) {
 void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool);
 /* Gives all grains back. */
 void tdo_freelist_finish(tdo_freelist_t *fl);
-bool tdo_freelist_check(const tdo_freelist_t *fl);
+/* Renews what is stale. */
+bool tdo_freelist_check(tdo_freelist_t *fl);
 
 /* A new extent of SIZE > 0 bytes, rounded up to grains, all free. HIGH:
    prefer high addresses. Results as tdo_space_alloc. */
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
                               size_t size, bool high);
 
-/* The lowest (highest, largest) free run of at least SIZE > 0 bytes, whole.
-   False if there is none. */
-bool tdo_freelist_lowest(tdo_area_t *area_o, const tdo_freelist_t *fl,
-                         size_t size);
-bool tdo_freelist_highest(tdo_area_t *area_o, const tdo_freelist_t *fl,
-                          size_t size);
-bool tdo_freelist_largest(tdo_area_t *area_o, const tdo_freelist_t *fl,
-                          size_t size);
+/* The lowest (highest, largest) free run of at least SIZE > 0 bytes, whole;
+   the first SIZE bytes of the lowest or the highest, which is quicker. False
+   if there is none. */
+bool tdo_freelist_lowest(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size);
+bool tdo_freelist_highest(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size);
+bool tdo_freelist_largest(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size);
+bool tdo_freelist_part(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size,
+                       bool highest);
 
 /* AREA, free, is in use from now on. */
 void tdo_freelist_take(tdo_freelist_t *fl, const tdo_area_t *area);

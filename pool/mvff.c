@@ -70,7 +70,10 @@ static mps_res_t mvff_extend(tdo_area_t *area_o, tdo_mvff_t *mvff,
 }
 
 mps_res_t tdo_mvff_find(tdo_area_t *area_o, tdo_mvff_t *mvff, size_t size) {
-  bool found = mvff->first_fit
+  bool found = !mvff->slot_high
+                   ? tdo_freelist_part(area_o, &mvff->list, size,
+                                       !mvff->first_fit)
+               : mvff->first_fit
                    ? tdo_freelist_lowest(area_o, &mvff->list, size)
                    : tdo_freelist_highest(area_o, &mvff->list, size);
 

@@ -24,22 +24,40 @@ static size_t runs_sums_bytes(size_t units) {
   return ((size_t)2 << runs_height(units)) * sizeof(tdo_run_sum_t);
 }
 
+static size_t runs_stale_bytes(size_t units) {
+  return tdo_bits_words(runs_cells(units)) * sizeof(tdo_bits_t);
+}
+
+static size_t runs_words(size_t units) {
+  return runs_cells(units) * RUNS_CELL_WORDS;
+}
+
+/* With the words of ones around them, see starts.h. */
 static size_t runs_bits_bytes(size_t units) {
-  return runs_cells(units) * RUNS_CELL_WORDS * sizeof(tdo_bits_t);
+  return (1 + runs_words(units) + 2) * sizeof(tdo_bits_t);
 }
 
 size_t tdo_runs_bytes(size_t units) {
-  return runs_sums_bytes(units) + runs_bits_bytes(units);
+  return runs_sums_bytes(units) + runs_stale_bytes(units) +
+         tdo_starts_bytes(runs_words(units)) + runs_bits_bytes(units);
 }
 
 void tdo_runs_init(tdo_runs_t *r, size_t units, void *memory) {
+  char *p = memory;
+
   TDO_CHECK(units > 0);
   r->units = units;
   r->height = runs_height(units);
-  r->sums = memory;
-  r->used = (tdo_bits_t *)(void *)((char *)memory + runs_sums_bytes(units));
-  memset(r->sums, 0, runs_sums_bytes(units));
+  r->sums = (tdo_run_sum_t *)(void *)p;
+  p += runs_sums_bytes(units);
+  r->stale = (tdo_bits_t *)(void *)p;
+  r->stale_first = r->stale_limit = 0;
+  p += runs_stale_bytes(units);
+  memset(memory, 0, (size_t)(p - (char *)memory));
+  r->used = (tdo_bits_t *)(void *)(p + tdo_starts_bytes(runs_words(units)));
   memset(r->used, 0xFF, runs_bits_bytes(units));
+  ++r->used;
+  tdo_starts_init(&r->starts, r->used, runs_words(units), p);
 }
 
 /* Is there a run of N set bits in X? N <= TDO_WORD_BITS. */
@@ -87,110 +105,105 @@ static void runs_join(tdo_run_sum_t *sum, const tdo_run_sum_t *a,
   sum->longest = tdo_max(across, tdo_max(a->longest, b->longest));
 }
 
-/* The longest free run of a cell; it is known to be from LEAST to MOST. */
-static size_t runs_cell_longest(const tdo_bits_t *used, size_t least,
-                                size_t most) {
-  size_t run = 0, longest = least;
-
-  for (size_t w = 0; w < RUNS_CELL_WORDS && longest < most; ++w) {
-    tdo_bits_t free = ~used[w];
-    if (free == 0) { /* most words are, where it matters */
-      longest = tdo_max(longest, run);
-      run = 0;
-    } else if (free == ~(tdo_bits_t)0) {
-      run += TDO_WORD_BITS;
-    } else {
-      run += (size_t)__builtin_ctzl(~free);
-      longest = tdo_max(longest, run);
-      while (longest < TDO_WORD_BITS && runs_in_word(free, longest + 1))
-        ++longest;
-      run = (size_t)__builtin_clzl(~free);
-    }
-  }
-  return tdo_max(longest, run);
-}
-
-/* [BASE, LIMIT) of one cell was freed: only the run that it joined is new. */
-static void runs_cell_freed(tdo_run_sum_t *sum, const tdo_bits_t *used,
-                            size_t start, size_t base, size_t limit) {
-  size_t end = start + RUNS_CELL;
-  size_t low = tdo_bits_last_set(used, start, base);
-  size_t high = tdo_bits_next_set(used, limit, end);
-
-  sum->longest = tdo_max(sum->longest, high - low);
-  if (low == start)
-    sum->prefix = high - start;
-  if (high == end)
-    sum->suffix = end - low;
-}
-
-/* [BASE, LIMIT) of one cell was taken: only the run that it left is gone. */
-static void runs_cell_taken(tdo_run_sum_t *sum, const tdo_bits_t *used,
-                            size_t start, size_t base, size_t limit) {
-  size_t end = start + RUNS_CELL;
-  size_t low = tdo_bits_last_set(used, start, base);
-  size_t high = tdo_bits_next_set(used, limit, end);
-
-  if (low == start)
-    sum->prefix = base - start;
-  if (high == end)
-    sum->suffix = end - limit;
-  if (high - low == sum->longest)
-    sum->longest =
-        runs_cell_longest(used + start / TDO_WORD_BITS,
-                          tdo_max(base - low, high - limit), sum->longest);
-}
-
 static bool runs_sum_equal(const tdo_run_sum_t *a, const tdo_run_sum_t *b) {
   return a->prefix == b->prefix && a->suffix == b->suffix &&
          a->longest == b->longest;
 }
 
-/* [BASE, LIMIT) changed: make .sum hold. */
-static void runs_update(tdo_runs_t *r, size_t base, size_t limit, bool freed) {
-  size_t leaves = (size_t)1 << r->height, value = freed ? RUNS_CELL : 0,
-         len = RUNS_CELL;
-  size_t first = base / RUNS_CELL, last = (limit - 1) / RUNS_CELL;
-  size_t lo = leaves + first, hi = leaves + last;
+/* The sum of cell CELL, and those above it that change. */
+static void runs_renew_cell(tdo_runs_t *r, size_t cell) {
+  size_t i = ((size_t)1 << r->height) + cell, len = RUNS_CELL;
+  tdo_run_sum_t was = r->sums[i];
 
-  if (lo == hi) {
-    (freed ? runs_cell_freed : runs_cell_taken)(
-        &r->sums[lo], r->used, first * RUNS_CELL, base, limit);
+  runs_cell_sum(&r->sums[i], r->used + cell * RUNS_CELL_WORDS);
+  while (i > 1 && !runs_sum_equal(&was, &r->sums[i])) {
+    i /= 2;
+    was = r->sums[i];
+    runs_join(&r->sums[i], &r->sums[2 * i], &r->sums[2 * i + 1], len);
+    len *= 2;
+  }
+}
+
+/* Make .sum hold everywhere. */
+static void runs_renew(tdo_runs_t *r) {
+  size_t cell = r->stale_first, limit = r->stale_limit;
+
+  if (cell == limit)
+    return;
+  while ((cell = tdo_bits_next_set(r->stale, cell, limit)) < limit) {
+    tdo_bits_clear(r->stale, cell);
+    runs_renew_cell(r, cell);
+  }
+  r->stale_first = r->stale_limit = 0;
+}
+
+/* [BASE, LIMIT) changed. */
+static void runs_changed(tdo_runs_t *r, size_t base, size_t limit) {
+  size_t first = base / RUNS_CELL, end = (limit - 1) / RUNS_CELL + 1;
+
+  if (first + 1 == end)
+    tdo_bits_set(r->stale, first);
+  else
+    tdo_bits_set_range(r->stale, first, end);
+  if (r->stale_first == r->stale_limit) {
+    r->stale_first = first;
+    r->stale_limit = end;
   } else {
-    for (size_t i = lo + 1; i < hi; ++i)
-      r->sums[i].prefix = r->sums[i].suffix = r->sums[i].longest = value;
-    runs_cell_sum(&r->sums[lo], r->used + first * RUNS_CELL_WORDS);
-    runs_cell_sum(&r->sums[hi], r->used + last * RUNS_CELL_WORDS);
+    r->stale_first = tdo_min(r->stale_first, first);
+    r->stale_limit = tdo_max(r->stale_limit, end);
   }
-  for (lo /= 2, hi /= 2; lo > 0; lo /= 2, hi /= 2, len *= 2) {
-    bool same = lo == hi;
-    for (size_t i = lo; i <= hi; ++i) {
-      tdo_run_sum_t was = r->sums[i];
-      runs_join(&r->sums[i], &r->sums[2 * i], &r->sums[2 * i + 1], len);
-      same = same && runs_sum_equal(&was, &r->sums[i]);
-    }
-    if (same)
-      break;
-  }
+}
+
+/* The bits of [BASE, LIMIT), if that lies in one word. */
+static tdo_bits_t runs_mask(size_t base, size_t limit) {
+  return ~(tdo_bits_t)0 >> (TDO_WORD_BITS - (limit - base))
+                               << base % TDO_WORD_BITS;
+}
+
+static bool runs_in_one(size_t base, size_t limit) {
+  return base / TDO_WORD_BITS == (limit - 1) / TDO_WORD_BITS;
 }
 
 void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit) {
   TDO_CRITICAL(base < limit && limit <= r->units); /* .beyond */
   TDO_CRITICAL(tdo_runs_all_used(r, base, limit));
-  tdo_bits_clear_range(r->used, base, limit);
-  runs_update(r, base, limit, true);
+  if (TDO_LIKELY(runs_in_one(base, limit)))
+    r->used[base / TDO_WORD_BITS] &= ~runs_mask(base, limit);
+  else
+    tdo_bits_clear_range(r->used, base, limit);
+  tdo_starts_freed(&r->starts, base, limit);
+  runs_changed(r, base, limit);
 }
 
 void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit) {
   TDO_CRITICAL(base < limit && limit <= r->units);
   TDO_CRITICAL(tdo_runs_all_free(r, base, limit));
-  tdo_bits_set_range(r->used, base, limit);
-  runs_update(r, base, limit, false);
+  if (TDO_LIKELY(runs_in_one(base, limit)))
+    r->used[base / TDO_WORD_BITS] |= runs_mask(base, limit);
+  else
+    tdo_bits_set_range(r->used, base, limit);
+  tdo_starts_taken(&r->starts, base, limit);
+  runs_changed(r, base, limit);
 }
 
-bool tdo_runs_lowest(size_t *base_o, const tdo_runs_t *r, size_t n) {
+bool tdo_runs_all_used(const tdo_runs_t *r, size_t base, size_t limit) {
+  return TDO_LIKELY(runs_in_one(base, limit))
+             ? (~r->used[base / TDO_WORD_BITS] & runs_mask(base, limit)) == 0
+             : tdo_bits_all_set(r->used, base, limit);
+}
+
+size_t tdo_runs_longest(tdo_runs_t *r) {
+  if (r->starts.most < TDO_STARTS_MOST)
+    return r->starts.most;
+  runs_renew(r);
+  return r->sums[1].longest;
+}
+
+/* By the sums, for long runs. */
+static bool runs_lowest_long(size_t *base_o, tdo_runs_t *r, size_t n) {
   size_t i = 1, start = 0, half = RUNS_CELL << r->height;
 
+  runs_renew(r);
   if (r->sums[1].longest < n)
     return false;
   while (half > RUNS_CELL) {
@@ -209,9 +222,10 @@ bool tdo_runs_lowest(size_t *base_o, const tdo_runs_t *r, size_t n) {
   return tdo_bits_find_clear_run(base_o, r->used, start, start + RUNS_CELL, n);
 }
 
-bool tdo_runs_highest(size_t *limit_o, const tdo_runs_t *r, size_t n) {
+static bool runs_highest_long(size_t *base_o, tdo_runs_t *r, size_t n) {
   size_t i = 1, start = 0, found, half = RUNS_CELL << r->height;
 
+  runs_renew(r);
   if (r->sums[1].longest < n)
     return false;
   while (half > RUNS_CELL) {
@@ -222,32 +236,49 @@ bool tdo_runs_highest(size_t *limit_o, const tdo_runs_t *r, size_t n) {
       ++i;
       start += half;
     } else if (a->suffix + b->prefix >= n) {
-      *limit_o = start + half + b->prefix;
+      *base_o = tdo_runs_start(r, start + half - 1);
       return true;
     }
   }
   if (!tdo_bits_find_clear_run_high(&found, r->used, start, start + RUNS_CELL,
                                     n))
     return false;
-  *limit_o = found + n;
+  *base_o = tdo_runs_start(r, found);
   return true;
 }
 
-size_t tdo_runs_largest(const tdo_runs_t *r) {
+bool tdo_runs_lowest(size_t *base_o, tdo_runs_t *r, size_t n) {
+  if (n > r->starts.most)
+    return n > TDO_STARTS_MOST && r->starts.most == TDO_STARTS_MOST &&
+           runs_lowest_long(base_o, r, n);
+  *base_o = tdo_starts_lowest(&r->starts, n);
+  return true;
+}
+
+bool tdo_runs_highest(size_t *base_o, tdo_runs_t *r, size_t n) {
+  if (n > r->starts.most)
+    return n > TDO_STARTS_MOST && r->starts.most == TDO_STARTS_MOST &&
+           runs_highest_long(base_o, r, n);
+  *base_o = tdo_starts_highest(&r->starts, n);
+  return true;
+}
+
+size_t tdo_runs_largest(tdo_runs_t *r) {
   size_t base = 0;
-  bool found = tdo_runs_lowest(&base, r, r->sums[1].longest);
+  bool found = tdo_runs_lowest(&base, r, tdo_runs_longest(r));
 
   TDO_CHECK(found);
   return base;
 }
 
-size_t tdo_runs_start(const tdo_runs_t *r, size_t at) {
+size_t tdo_runs_start(tdo_runs_t *r, size_t at) {
   size_t cell = at / RUNS_CELL, i = ((size_t)1 << r->height) + cell,
          len = RUNS_CELL;
   size_t start = tdo_bits_last_set(r->used, cell * RUNS_CELL, at);
 
   if (start > cell * RUNS_CELL)
     return start;
+  runs_renew(r);
   for (; i > 1; i /= 2, len *= 2)
     if (i % 2 == 1) {
       start -= r->sums[i - 1].suffix;
@@ -257,13 +288,14 @@ size_t tdo_runs_start(const tdo_runs_t *r, size_t at) {
   return start;
 }
 
-size_t tdo_runs_limit(const tdo_runs_t *r, size_t at) {
+size_t tdo_runs_limit(tdo_runs_t *r, size_t at) {
   size_t cell = at / RUNS_CELL, i = ((size_t)1 << r->height) + cell,
          len = RUNS_CELL;
   size_t limit = tdo_bits_next_set(r->used, at, (cell + 1) * RUNS_CELL);
 
   if (limit < (cell + 1) * RUNS_CELL)
     return limit;
+  runs_renew(r);
   for (; i > 1; i /= 2, len *= 2)
     if (i % 2 == 0) {
       limit += r->sums[i + 1].prefix;
@@ -273,16 +305,21 @@ size_t tdo_runs_limit(const tdo_runs_t *r, size_t at) {
   return limit;
 }
 
-bool tdo_runs_check(const tdo_runs_t *r) {
+bool tdo_runs_check(tdo_runs_t *r) {
   size_t leaves = (size_t)1 << r->height, cells = runs_cells(r->units);
   tdo_run_sum_t sum;
 
   TDO_CHECK(
       tdo_bits_all_set(r->used, r->units, cells * RUNS_CELL)); /* .beyond */
+  TDO_CHECK(tdo_starts_check(&r->starts));
   for (size_t i = 0; i < cells; ++i) {
     runs_cell_sum(&sum, r->used + i * RUNS_CELL_WORDS);
-    TDO_CHECK(runs_sum_equal(&sum, &r->sums[leaves + i])); /* .sum */
+    if (tdo_bits_get(r->stale, i))
+      TDO_CHECK(r->stale_first <= i && i < r->stale_limit); /* .sum */
+    else
+      TDO_CHECK(runs_sum_equal(&sum, &r->sums[leaves + i])); /* .sum */
   }
+  runs_renew(r);
   for (size_t i = leaves - 1; i > 0; --i) {
     unsigned depth =
         (unsigned)(TDO_WORD_BITS - 1) - (unsigned)__builtin_clzl(i);

@@ -3,17 +3,22 @@
    units is found in O(log n). Nothing is stored in the free units themselves.
    SPDX-License-Identifier: BSD-2-Clause
 
-   Units are numbered from 0; ranges are [base, limit). The table is cut into
-   cells of TDO_RUNS_CELL units; a binary tree over the cells holds for each
-   node the free runs at its two ends and its longest one.
+   Units are numbered from 0; ranges are [base, limit). Runs of up to
+   TDO_STARTS_MOST units, which most blocks need, are found by where they
+   begin (starts.h). For longer ones the table is cut into cells of
+   TDO_RUNS_CELL units; a binary tree over the cells holds for each node the
+   free runs at its two ends and its longest one. A change only notes that the
+   sums of its cells are stale; who asks for a sum renews them first.
 
    Invariants:
    .beyond  units from `units` up to the end of the last cell are used.
-   .sum     every node's sum is that of the bits below it. */
+   .sum     every node's sum is that of the bits below it, if none of the
+            cells there is stale; stale cells lie in [stale_first,
+            stale_limit). */
 #ifndef TDO_POOL_RUNS_H
 #define TDO_POOL_RUNS_H
 
-#include "code/bits.h"
+#include "pool/starts.h"
 
 #define TDO_RUNS_CELL ((size_t)1024) /* units; a multiple of a word's bits */
 
@@ -27,44 +32,48 @@ typedef struct tdo_runs {
   size_t units;
   unsigned height;     /* the tree has 1 << height leaves */
   tdo_run_sum_t *sums; /* children of node i are 2i and 2i + 1; root is 1 */
+  tdo_bits_t *stale;   /* cells */
+  size_t stale_first, stale_limit;
   tdo_bits_t *used;
+  tdo_starts_t starts;
 } tdo_runs_t;
 
 /* Bytes of memory (word aligned) that a table of UNITS > 0 units needs. */
 size_t tdo_runs_bytes(size_t units);
 /* All units used. MEMORY stays the caller's. */
 void tdo_runs_init(tdo_runs_t *r, size_t units, void *memory);
-bool tdo_runs_check(const tdo_runs_t *r);
+/* Renews the sums. */
+bool tdo_runs_check(tdo_runs_t *r);
 
 /* Make [BASE, LIMIT), not empty, free (used); all of it was used (free)
-   before. O(log n), and O(LIMIT - BASE) by words. */
+   before. O(log n), and O(LIMIT - BASE) by words. Renewing sums costs as much
+   again, once for each change. */
 void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit);
 void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit);
 
-static inline bool tdo_runs_all_used(const tdo_runs_t *r, size_t base,
-                                     size_t limit) {
-  return tdo_bits_all_set(r->used, base, limit);
-}
+bool tdo_runs_all_used(const tdo_runs_t *r, size_t base, size_t limit);
 
 static inline bool tdo_runs_all_free(const tdo_runs_t *r, size_t base,
                                      size_t limit) {
   return tdo_bits_all_clear(r->used, base, limit);
 }
 
-/* Length of the longest free run. O(1). */
-static inline size_t tdo_runs_longest(const tdo_runs_t *r) {
-  return r->sums[1].longest;
+/* Length of the longest free run; the same, but at most TDO_STARTS_MOST, in
+   O(1). */
+size_t tdo_runs_longest(tdo_runs_t *r);
+static inline unsigned tdo_runs_short(const tdo_runs_t *r) {
+  return r->starts.most;
 }
 
-/* The start of the lowest free run of at least N units; the limit of the
-   highest; the start of the lowest of the longest runs (there must be one).
-   False if there is none; N > 0. */
-bool tdo_runs_lowest(size_t *base_o, const tdo_runs_t *r, size_t n);
-bool tdo_runs_highest(size_t *limit_o, const tdo_runs_t *r, size_t n);
-size_t tdo_runs_largest(const tdo_runs_t *r);
+/* The start of the lowest (highest) free run of at least N units; that of the
+   lowest of the longest runs (there must be one). False if there is none;
+   N > 0. */
+bool tdo_runs_lowest(size_t *base_o, tdo_runs_t *r, size_t n);
+bool tdo_runs_highest(size_t *base_o, tdo_runs_t *r, size_t n);
+size_t tdo_runs_largest(tdo_runs_t *r);
 
 /* Start and limit of the free run that holds the free unit AT. */
-size_t tdo_runs_start(const tdo_runs_t *r, size_t at);
-size_t tdo_runs_limit(const tdo_runs_t *r, size_t at);
+size_t tdo_runs_start(tdo_runs_t *r, size_t at);
+size_t tdo_runs_limit(tdo_runs_t *r, size_t at);
 
 #endif /* TDO_POOL_RUNS_H */

@@ -25,14 +25,14 @@ static size_t model_run(size_t at, size_t units) {
 }
 
 /* Compare every question with the answer of the model. */
-static void compare_runs(const tdo_runs_t *r, size_t n) {
+static void compare_runs(tdo_runs_t *r, size_t n) {
   size_t low = SIZE_MAX, high = SIZE_MAX, most = 0, most_at = 0, got;
 
   for (size_t i = 0; i < r->units;) {
     size_t run = model_run(i, r->units);
     if (run >= n) {
       low = low == SIZE_MAX ? i : low;
-      high = i + run;
+      high = i;
     }
     if (run > most) {
       most = run;
@@ -46,6 +46,7 @@ static void compare_runs(const tdo_runs_t *r, size_t n) {
     i += run + 1;
   }
   REQUIRE(tdo_runs_longest(r) == most);
+  REQUIRE(tdo_runs_short(r) == tdo_min(most, TDO_STARTS_MOST));
   REQUIRE(tdo_runs_lowest(&got, r, n) == (low != SIZE_MAX));
   if (low != SIZE_MAX) {
     REQUIRE(got == low);
