@@ -27,7 +27,7 @@ CHOICE = ("deferred", "dirty", "ranged", "off")
 COLLECTED = [c for c in cases.CASES
              if "quick" in c.sets and c.workload != "manual"]
 ROUNDS = 5  # of shield_scatter
-FORKS = 5   # children for one figure
+FORKS = 10  # children for one figure
 
 
 def parse(arguments):
@@ -127,8 +127,9 @@ def measure_writes(options, figures, save):
             save()
 
 
-# Forks: two processes at a time, one of them with protection off, fork in
-# turns; and what a second thread costs.
+# Forks: processes of all modes and one with protection off, one after the
+# other, in turns, because processes of one mode differ, too, according to
+# where their memory lies; and what a second thread costs.
 
 class Forker(contextlib.AbstractContextManager):
     """A process with a large heap that forks when told to."""
@@ -156,30 +157,36 @@ class Forker(contextlib.AbstractContextManager):
         self.process.stdout.close()
 
 
-def compare_forks(base, other, repeat):
-    """Rates of OTHER, and medians of their ratios to those of BASE."""
-    found = {"mappings": other.mappings}
+def fork_rates(command, mode):
+    """What one process reaches."""
+    with Forker(command, mode) as forker:
+        return {"mappings": forker.mappings,
+                "exit": forker.rate("exit", FORKS),
+                "exec": forker.rate("exec", FORKS)}
+
+
+def note_forks(report, rates, bases):
+    """Medians of the RATES of some processes, and of their ratios to those of
+    BASES, processes of the same turns with protection off."""
+    report["mappings"] = statistics.median(r["mappings"] for r in rates)
     for what in ("exit", "exec"):
-        rates, ratios = [], []
-        for _ in range(repeat):
-            reference = base.rate(what, FORKS)
-            rates.append(other.rate(what, FORKS))
-            ratios.append(rates[-1] / reference)
-        found[what] = statistics.median(rates)
-        found[what + "_ratio"] = statistics.median(ratios)
-        found[what + "_ratios"] = ratios
-    return found
+        ratios = [r[what] / base[what] for r, base in zip(rates, bases)]
+        report[what] = statistics.median(r[what] for r in rates)
+        report[what + "_ratio"] = statistics.median(ratios)
+        report[what + "_ratios"] = ratios
 
 
 def measure_forks(options, figures, save):
     command = [program("shield_fork", options), options.mib, options.writes]
-    with Forker(command, "off") as base:
-        for mode in options.modes:
-            log(f"forks: {mode}")
-            with Forker(command, mode) as other:
-                figures.setdefault(mode, {}).update(
-                    compare_forks(base, other, options.repeat))
-            save()
+    modes = [mode for mode in options.modes if mode != "off"]
+    found = {mode: [] for mode in ["off", *modes]}
+    for turn in range(options.repeat):
+        for mode in found:
+            log(f"forks: {mode}, {turn + 1} of {options.repeat}")
+            found[mode].append(fork_rates(command, mode))
+    for mode, rates in found.items():
+        note_forks(figures.setdefault(mode, {}), rates, found["off"])
+    save()
 
 
 def measure_threads(options, figures, save):
