@@ -77,6 +77,11 @@ mps_res_t tdo_pool_take_format(tdo_pool_t *pool, mps_arg_s args[]) {
   TDO_ASSERT(good, "the pool's format must belong to the pool's arena");
   if (!good)
     return MPS_RES_PARAM;
+  good = fmt->align <= (size_t)1 << pool->heap->space.grain_shift;
+  TDO_ASSERT(good, "a format's alignment must not be larger than the grain of "
+                   "the pool's arena");
+  if (!good)
+    return MPS_RES_PARAM;
   pool->format = arg.val.format;
   ++pool->format->pools;
   pool->align = pool->format->align;
