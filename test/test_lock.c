@@ -1,5 +1,6 @@
 /* Testudo: locks. SPDX-License-Identifier: BSD-2-Clause */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +37,32 @@ START_TEST(excludes) {
   }
   ck_assert_int_eq(counter, THREADS * ROUNDS);
   ck_assert(!tdo_lock_held(&lock));
+  tdo_lock_finish(&lock);
+}
+END_TEST
+
+static void *claim(void *p) {
+  tdo_lock_claim(&lock);
+  ++*(int *)p;
+  tdo_lock_release(&lock);
+  return NULL;
+}
+
+/* Claimed while the process had one thread, which needs less, and released
+   when another one waits for it. */
+START_TEST(claimed_alone) {
+  pthread_t id;
+  int claims = 0;
+  tdo_lock_init(&lock);
+  tdo_lock_claim(&lock);
+  ck_assert_int_eq(pthread_create(&id, NULL, claim, &claims), 0);
+  while (atomic_load(&lock.waiting) == 0) {
+    (void)sched_yield();
+  }
+  ck_assert_int_eq(claims, 0);
+  tdo_lock_release(&lock);
+  ck_assert_int_eq(pthread_join(id, NULL), 0);
+  ck_assert_int_eq(claims, 1);
   tdo_lock_finish(&lock);
 }
 END_TEST
@@ -111,5 +138,5 @@ START_TEST(reset_in_child) {
 }
 END_TEST
 
-SUITE_MAIN("lock", 30, excludes, knows_its_owner, twice_is_a_mistake,
-           reset_in_child)
+SUITE_MAIN("lock", 30, excludes, claimed_alone, knows_its_owner,
+           twice_is_a_mistake, reset_in_child)
