@@ -46,43 +46,48 @@ static const char *arena_record(void) {
   return path;
 }
 
-/* The environment wins over the program. */
+/* Those of the shield. The environment wins over the program. */
+static void arena_shield_settings(tdo_shield_settings_t *shield,
+                                  mps_arg_s args[], const tdo_settings_t *s) {
+  mps_arg_s arg;
+
+  tdo_shield_settings_init(shield);
+  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_MODE))
+    shield->mode = (tdo_shield_mode_t)arg.val.u;
+  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUEUE))
+    shield->queue_length = arg.val.size;
+  if (s->shield_given)
+    shield->mode = (tdo_shield_mode_t)s->shield;
+  if (s->queue_given)
+    shield->queue_length = s->queue;
+  if (s->defer_fresh_given)
+    shield->defer_fresh = s->defer_fresh;
+  if (s->defer_hit_given)
+    shield->defer_hit = s->defer_hit;
+  if (s->budget_given)
+    shield->budget = s->budget;
+  if (!TDO_BARRIERS)
+    shield->mode = TDO_SHIELD_OFF;
+}
+
 static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
   tdo_settings_t s;
   mps_arg_s arg;
 
-  tdo_shield_settings_init(&o->shield);
   tdo_settings_read(&s);
-  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_MODE))
-    o->shield.mode = (tdo_shield_mode_t)arg.val.u;
-  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUEUE))
-    o->shield.queue_length = arg.val.size;
+  arena_shield_settings(&o->shield, args, &s);
   o->quantum = s.quantum;
   if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUANTUM) && !s.quantum_given)
     o->quantum = arg.val.size;
-  if (s.shield_given)
-    o->shield.mode = (tdo_shield_mode_t)s.shield;
-  if (s.queue_given)
-    o->shield.queue_length = s.queue;
-  if (s.defer_fresh_given)
-    o->shield.defer_fresh = s.defer_fresh;
-  if (s.defer_hit_given)
-    o->shield.defer_hit = s.defer_hit;
-  if (s.budget_given)
-    o->shield.budget = s.budget;
-  o->huge = TDO_HUGE_OFF;
-  if (tdo_arg_pick(&arg, args, TDO_KEY_HUGE))
+  o->huge = s.huge;
+  if (tdo_arg_pick(&arg, args, TDO_KEY_HUGE) && !s.huge_given)
     o->huge = arg.val.u;
-  if (s.huge_given)
-    o->huge = s.huge;
   if (s.grain_given && s.grain != 0)
     o->grain = s.grain;
   if (s.spare_given) {
     o->spare = s.spare;
     o->spare_bytes = SIZE_MAX;
   }
-  if (!TDO_BARRIERS)
-    o->shield.mode = TDO_SHIELD_OFF;
   o->window = s.reserve;
   o->stress = s.stress;
   o->check_heap = s.check;

@@ -7,17 +7,38 @@ static size_t shield_table_pages(size_t pages) {
   return tdo_round_up(pages, 64);
 }
 
+/* Bytes of all tables but that of huge pages, which comes last. */
+static size_t shield_bytes(size_t pages) {
+  size_t n = shield_table_pages(pages);
+  size_t regions = tdo_round_up(pages, TDO_SHIELD_REGION) / TDO_SHIELD_REGION;
+  return tdo_round_up(4 * n + n / 8 + regions, sizeof(tdo_bits_t));
+}
+
+static size_t shield_huge_bytes(size_t pages, size_t huge_pages) {
+  size_t count = huge_pages == 0 ? 0 : pages / huge_pages + 1;
+  return tdo_bits_words(count) * sizeof(tdo_bits_t);
+}
+
+static void shield_lay_out(tdo_shield_t *sh) {
+  size_t n = shield_table_pages(sh->pages);
+  sh->differ = sh->tables;
+  sh->state = (uint8_t *)sh->tables + n / 8;
+  sh->actual = sh->state + n;
+  sh->depth = sh->actual + n;
+  sh->calm = sh->depth + n;
+  sh->heat = sh->calm + n;
+  if (sh->settings.huge_pages != 0) {
+    sh->huge = (tdo_bits_t *)sh->tables +
+               shield_bytes(sh->pages) / sizeof(tdo_bits_t);
+  }
+}
+
 mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                           size_t size, const tdo_shield_settings_t *settings,
                           const tdo_shield_hooks_t *hooks) {
   size_t pages = size / vm->page_size;
-  size_t n = shield_table_pages(pages);
-  size_t regions = tdo_round_up(pages, TDO_SHIELD_REGION) / TDO_SHIELD_REGION;
-  size_t huge = settings->huge_pages == 0
-                    ? 0
-                    : tdo_bits_words(pages / settings->huge_pages + 1);
   size_t tables_size = tdo_round_up(
-      4 * n + n / 8 + regions + (huge + 1) * sizeof(tdo_bits_t),
+      shield_bytes(pages) + shield_huge_bytes(pages, settings->huge_pages),
       vm->page_size);
   void *tables;
   mps_res_t res;
@@ -38,17 +59,7 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                        .differ_low = pages,
                        .used_low = pages};
   sh->settings.queue_length = tdo_max(settings->queue_length, 1);
-  sh->differ = tables;
-  sh->state = (uint8_t *)tables + n / 8;
-  sh->actual = sh->state + n;
-  sh->depth = sh->actual + n;
-  sh->calm = sh->depth + n;
-  sh->heat = sh->calm + n;
-  if (huge > 0) {
-    sh->huge = (tdo_bits_t *)((uint8_t *)tables +
-                              tdo_round_up(4 * n + n / 8 + regions,
-                                           sizeof(tdo_bits_t)));
-  }
+  shield_lay_out(sh);
   sh->budget_mappings = tdo_shield_budget(vm, settings->budget);
   sh->economize_at = sh->budget_mappings;
   sh->stats.mappings = sh->stats.mappings_most = 1;

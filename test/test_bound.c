@@ -44,8 +44,8 @@ static void shield_start(void) {
                           .track = tracks ? &track : NULL};
 }
 
-/* May the step be taken now? A bar that is hit is one of write only; so is that
-   of a page which is found to be written. */
+/* May the step be taken now? A bar that is hit is one of write only; so is
+   that of a page which is found to be written. */
 static bool fits(const step_t *s) {
   bool write = s->what == HIT || s->what == WRITTEN;
   if (s->what == WRITTEN && !tracks) {
@@ -143,8 +143,8 @@ static size_t bound_of_steps(void) {
   return bound_finish(bound); /* the last session ends */
 }
 
-/* ---- the search: the access of all pages is a number to base 3. In dirty mode
-   a page that is READ is armed. */
+/* ---- the search: the access of all pages is a number to base 3. In dirty
+   mode a page that is READ is armed. */
 
 enum { NONE, READ, WRITE, ANY };
 
@@ -157,8 +157,8 @@ static unsigned access_of(unsigned number, size_t page) {
   return number % 3;
 }
 
-/* What a page that is WAS becomes by a call. A page that is armed stays so when
-   it is opened, and one that is closed cannot be armed. */
+/* What a page that is WAS becomes by a call. A page that is armed stays so
+   when it is opened, and one that is closed cannot be armed. */
 static unsigned after_access(unsigned was, unsigned access) {
   bool keeps = tracks && ((was == READ && access == WRITE) ||
                           (was == NONE && access == READ));
