@@ -79,11 +79,14 @@ def pairs(axes, modes, labels, values, unit):
     for i, (label, heights) in enumerate(zip(labels, values)):
         bars_drawn = axes.bar([j + 0.4 * i for j in range(len(modes))],
                               heights, 0.4, label=label, color=COLOURS[i])
-        axes.bar_label(bars_drawn, fmt="%.3g", fontsize=7)
+        axes.bar_label(bars_drawn, [f"{h:,.0f}" if h >= 100 else f"{h:.3g}"
+                                    for h in heights], fontsize=7)
     axes.set_xticks([j + 0.2 for j in range(len(modes))], modes)
     axes.set_ylabel(unit)
+    axes.set_ylim(top=1.2 * max(map(max, values)))
+    axes.set_axisbelow(True)
     axes.grid(axis="y", alpha=0.3)
-    axes.legend(fontsize=8, loc="lower right")
+    axes.legend(fontsize=8, loc="upper left")
 
 
 def shields_picture(figures, file):
