@@ -68,6 +68,20 @@ size_t mps_pool_total_size(mps_pool_t pool) {
   return size;
 }
 
+/* Where the collector ended to fill segments, and points theirs, the rest is
+   in no object. */
+static size_t pool_tails(mps_pool_t pool) {
+  size_t size = 0;
+
+  TDO_RING_FOR(node, &pool->segs) {
+    tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
+    const tdo_gcseg_t *gc = (const tdo_gcseg_t *)(const void *)seg;
+    if (gc->ap == NULL)
+      size += (size_t)(seg->limit - gc->filled);
+  }
+  return size;
+}
+
 size_t mps_pool_free_size(mps_pool_t pool) {
   size_t size;
   bool entered;
@@ -81,6 +95,8 @@ size_t mps_pool_free_size(mps_pool_t pool) {
     if (ap->trapped && ap->seg != NULL)
       size += (size_t)(ap->limit - ap->frozen);
   }
+  if (entered && pool->klass->moving)
+    size += pool_tails(pool);
   if (entered)
     tdo_heap_leave(pool->heap);
   return size;

@@ -22,6 +22,12 @@ static inline bool suite_emulated(void) {
   return getenv("TEST_EMULATED") != NULL;
 }
 
+/* Is this program many times slower than others? */
+static inline bool suite_slow(void) {
+  const char *sanitized = getenv("TEST_SANITIZED");
+  return suite_emulated() || (sanitized != NULL && *sanitized != 0);
+}
+
 /* How much of something: N, or FEW where there is a collection at every
    chance, each with a check of the whole heap. */
 static inline bool suite_stressed(void) {

@@ -451,9 +451,7 @@ static size_t enough(const kind_t *k) {
 }
 
 static size_t after(size_t n) {
-  const char *sanitized = getenv("TEST_SANITIZED");
-  bool slow = suite_emulated() || (sanitized != NULL && *sanitized != 0);
-  return n + 1 + (slow ? n / 8 : 0);
+  return n + 1 + (suite_slow() ? n / 8 : 0);
 }
 
 /* The N-th call of the system refused, for every N: at most one thing is
