@@ -1,6 +1,9 @@
 /* Testudo: what a client's arenas put into the telemetry, read back.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "code/event.h"
@@ -282,7 +285,73 @@ START_TEST(client_memory) {
 }
 END_TEST
 
-SUITE_MAIN("telemetry", 60, silent, everything, selected, forked, left,
-           client_memory)
+/* A sink that fails is given up, and hurts nobody: one that cannot be opened,
+   a full disk, a limit of size in the middle of the stream, with threads
+   registered (whose signal for that the library has) and without. */
+static void fail_into(const char *sink, bool registered) {
+  int saved;
+  begin("all");
+  if (sink != NULL)
+    ck_assert_int_eq(setenv("MPS_TELEMETRY_FILENAME", sink, 1), 0);
+  for (int round = 0; round < 2; ++round) {
+    if (registered) {
+      live();
+    } else {
+      start();
+      for (size_t i = 0; i < 20000; ++i)
+        mps_telemetry_label(&saved, mps_telemetry_intern("a long label"));
+      stop();
+    }
+    errno = saved = 4711;
+    mps_telemetry_flush();
+    ck_assert_int_eq(errno, saved);
+    mps_telemetry_reset(1);
+    mps_telemetry_set(1);
+    ck_assert_uint_eq(mps_telemetry_get() & 127, 127);
+  }
+}
+
+START_TEST(failing_sink) {
+  fail_into(_i == 0   ? "/dev/full"
+            : _i == 1 ? "/tmp"
+            : _i == 2 ? "/no/such/place"
+                      : "",
+            true);
+  end();
+}
+END_TEST
+
+START_TEST(limited_sink) {
+  enum { MOST = 100000 };
+  struct rlimit limit = {MOST, MOST};
+  size_t at = 2;
+  if (_i == 0)
+    ck_assert_ptr_ne(signal(SIGXFSZ, SIG_IGN), SIG_ERR);
+  ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  fail_into(NULL, _i == 1);
+  load();
+  ck_assert_uint_gt(count, MOST / WORD / 2);
+  ck_assert_uint_le(count, MOST / WORD);
+  while (at < count) { /* whole records, but for the last */
+    const uint64_t *record = words + at;
+    at += 2 + (record[0] >> 16 & 0xffff) + ((record[0] >> 32) + 7) / 8;
+  }
+  ck_assert_uint_lt(at, count + 100);
+  end();
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {silent, everything, selected,
+                                forked, left,       client_memory};
+  Suite *suite =
+      suite_of("telemetry", 60, tests, sizeof tests / sizeof tests[0]);
+  TCase *sinks = tcase_create("sinks");
+  tcase_set_timeout(sinks, 60);
+  tcase_add_loop_test(sinks, failing_sink, 0, 4);
+  tcase_add_loop_test(sinks, limited_sink, 0, 2);
+  suite_add_tcase(suite, sinks);
+  return suite_run(suite);
+}
 
 #endif
