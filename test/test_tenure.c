@@ -133,7 +133,7 @@ END_TEST
 
 /* When what is allocated dies again, promotion ends, and memory is bounded. */
 START_TEST(churned) {
-  size_t committed, most = 0, promoted;
+  size_t committed, most = 0, promoted = 0;
   begin();
   build();
   committed = mps_arena_committed(arena);
