@@ -26,8 +26,9 @@ enum {
   STACKS = 64, /* frames free */
   TRAPS = 128, /* a flip may void a reserved block */
   FORMATS = 256,
-  UNITS = 512,  /* one size */
-  GUARDS = 1024 /* fenceposts */
+  UNITS = 512,   /* one size */
+  GUARDS = 1024, /* fenceposts */
+  WEAKENS = 2048 /* points of weak rank */
 };
 
 typedef struct kind {
@@ -43,8 +44,10 @@ static const kind_t kinds[] = {
     {"AMS", mps_class_ams, COLLECTS | SCANS | POINTS | TRAPS | FORMATS},
     {"AMS debug", mps_class_ams_debug,
      COLLECTS | SCANS | POINTS | TRAPS | FORMATS},
-    {"AWL", mps_class_awl, COLLECTS | SCANS | POINTS | TRAPS | FORMATS},
-    {"AWL0", mps_class_awl0, COLLECTS | SCANS | POINTS | TRAPS | FORMATS},
+    {"AWL", mps_class_awl,
+     COLLECTS | WEAKENS | SCANS | POINTS | TRAPS | FORMATS},
+    {"AWL0", mps_class_awl0,
+     COLLECTS | WEAKENS | SCANS | POINTS | TRAPS | FORMATS},
     {"AEPH", mps_class_aeph, COLLECTS | SCANS | POINTS | TRAPS | FORMATS},
     {"LO", mps_class_lo, COLLECTS | POINTS | FORMATS},
     {"SNC", mps_class_snc, SCANS | POINTS | STACKS | TRAPS | FORMATS},
@@ -235,6 +238,33 @@ static inline void invariants_of_arena(void) {
           mps_arena_spare(arena) * (double)committed);
   REQUIRE(committed <= mps_arena_reserved(arena));
   REQUIRE(committed <= mps_arena_commit_limit(arena));
+}
+
+/* Roots of all kinds. */
+static __attribute__((unused)) mps_word_t words[64];
+
+static inline size_t count_posted(void) {
+  size_t n = 0;
+  mps_message_t message;
+  while (mps_message_get(&message, arena, mps_message_type_finalization())) {
+    mps_message_discard(arena, message);
+    ++n;
+  }
+  return n;
+}
+
+/* Blocks that nothing else keeps, and that tell when they die: one for each
+   word, which hides it until it is set. */
+static __attribute__((unused)) mps_addr_t hidden[64];
+
+static __attribute__((noinline, unused)) void hide(size_t n) {
+  mps_message_type_enable(arena, mps_message_type_finalization());
+  mps_arena_park(arena);
+  for (size_t i = 0; i < n; ++i) {
+    mps_addr_t p = told(i);
+    ck_assert_int_eq(mps_finalize(arena, &p), MPS_RES_OK);
+    hidden[i] = p;
+  }
 }
 
 /* A scenario, and the classes it is for. */

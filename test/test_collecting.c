@@ -6,32 +6,6 @@
 
 /* ---- 2.15, 2.17: roots and scanners ---- */
 
-static mps_word_t words[64]; /* roots of all kinds */
-
-static size_t count_posted(void) {
-  size_t n = 0;
-  mps_message_t message;
-  while (mps_message_get(&message, arena, mps_message_type_finalization())) {
-    mps_message_discard(arena, message);
-    ++n;
-  }
-  return n;
-}
-
-/* Blocks that nothing else keeps, and that tell when they die: one for each
-   word, which hides it until it is set. */
-static mps_addr_t hidden[64];
-
-static __attribute__((noinline)) void hide(size_t n) {
-  mps_message_type_enable(arena, mps_message_type_finalization());
-  mps_arena_park(arena);
-  for (size_t i = 0; i < n; ++i) {
-    mps_addr_t p = told(i);
-    ck_assert_int_eq(mps_finalize(arena, &p), MPS_RES_OK);
-    hidden[i] = p;
-  }
-}
-
 /* Any pointer that should keep does, and no other; it is never written. */
 static void ambiguous(void) {
   mps_root_t root;
