@@ -47,16 +47,17 @@ static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
     res = tdo_amc_new_seg(&seg, amc, to->gen, size, size >= amc->large);
   if (res != MPS_RES_OK)
     return res;
+  seg->large = size >= amc->large;
   if (!amc->leaf) {
     /* The mutator cannot reach it before it is black: nothing to remember
        but what scanning will find. */
     tdo_heap_t *heap = amc->pool.heap;
     tdo_gcseg_summarize(&seg->gc, tdo_heap_page(heap, seg->gc.seg.base),
                         tdo_heap_page(heap, seg->gc.seg.limit), 0);
-    if (to->gen->chain == NULL)
+    /* Large objects are often tables, and written for as long as they live. */
+    if (to->gen->chain == NULL || !seg->large)
       tdo_gcseg_trust(&seg->gc);
   }
-  seg->large = size >= amc->large;
   to->gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
   if (seg->large) { /* do not give up a half-full ordinary one for it */
     to->large = seg;

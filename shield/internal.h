@@ -28,7 +28,7 @@
 
 /* Pages released at once in one collection, at most: to open them takes a
    millisecond. */
-#define TDO_SHIELD_RELEASE ((size_t)16384)
+#define TDO_SHIELD_RELEASE ((size_t)32768)
 
 /* Pages of a region. */
 #define TDO_SHIELD_REGION ((size_t)1024)

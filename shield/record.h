@@ -48,7 +48,7 @@
   X(WRITTEN, true, 0) /* found by the harvest before */                       \
   X(TRUST, true, 0)                                                           \
   X(OFFERS, false, 0)                                                         \
-  X(RELEASE, true, 0)                                                         \
+  X(RELEASE, true, 0)    /* argument: now */                                  \
   X(SUMMARY, true, 1)    /* it is this; argument: these bits more */          \
   X(WHITE, true, 0)      /* condemned: passed over until the next OFFERS */   \
   X(PAGES, true, 2)      /* see below */                                      \

@@ -278,12 +278,13 @@ void tdo_shield_lower(tdo_shield_t *sh, size_t first, size_t limit,
   }
 }
 
-void tdo_shield_release(tdo_shield_t *sh, size_t first, size_t limit) {
+void tdo_shield_release(tdo_shield_t *sh, size_t first, size_t limit,
+                        bool now) {
   shield_check_range(sh, first, limit);
-  tdo_shield_request(sh, TDO_REQUEST_RELEASE, 0, first, limit);
+  tdo_shield_request(sh, TDO_REQUEST_RELEASE, now, first, limit);
   if (first < limit && tdo_shield_defers(sh) &&
-      limit - first <= TDO_SHIELD_RELEASE - sh->released) {
-    sh->released += limit - first;
+      (now || limit - first <= TDO_SHIELD_RELEASE - sh->released)) {
+    sh->released += now ? 0 : limit - first;
     ++sh->stats.lowers;
     shield_change(sh, first, limit, 0, TDO_BAR_WRITE);
   }
@@ -344,14 +345,16 @@ static bool shield_reads_ahead(const tdo_shield_t *sh, size_t limit) {
 
 /* The pages of [FIRST, LIMIT) are about to be opened to the collector. To
    close again those that were closed to writes only takes another call; so
-   where bars are earned they are given up, without the time that earned them,
-   and put up when next offered if enough others are. */
+   where bars are earned they are given up, and must be earned again: what the
+   collector had to look at in spite of a bar, because of what it refers to, it
+   soon will again. */
 static void shield_concede(tdo_shield_t *sh, size_t first, size_t limit) {
   while (first < limit) {
     size_t start = first;
     for (; first < limit && sh->actual[first] == TDO_ACCESS_READ &&
            (sh->state[first] & TDO_PAGE_BARS) == TDO_BAR_WRITE;
          ++first) {
+      sh->calm[first] = 0;
       sh->state[first] &= (uint8_t)~TDO_BAR_WRITE;
     }
     if (start == first) {

@@ -244,9 +244,11 @@ void tdo_shield_lower(tdo_shield_t *sh, size_t first, size_t limit,
 /* Nobody will need the write bars of these adopted pages, and the collector
    will soon write some of them: in the modes that defer the bars go now, so
    that the first call that opens one of the pages opens many; but of so many
-   pages only that opening them all is no pause. In dirty mode the kernel notes
+   pages only that opening them all is no pause, unless the collector exposes
+   them NOW. In dirty mode the kernel notes
    no writes to them any more. */
-void tdo_shield_release(tdo_shield_t *sh, size_t first, size_t limit);
+void tdo_shield_release(tdo_shield_t *sh, size_t first, size_t limit,
+                        bool now);
 /* Full access for the collector, now; nests. Cover undoes one exposure. */
 void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit);
 void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);

@@ -456,8 +456,8 @@ START_TEST(releases) {
     tdo_shield_note_stopped(&shield);
     tdo_shield_begin_offers(&shield);
     story[0] = '\0';
-    tdo_shield_release(&shield, 10, 50);
-    tdo_shield_release(&shield, 50, 90);
+    tdo_shield_release(&shield, 10, 50, false);
+    tdo_shield_release(&shield, 50, 90, false);
     ck_story("");
     tdo_shield_expose(&shield, 20, 21);
     ck_story(i == 0 ? "write[20,21) " : "write[10,90) ");
@@ -480,11 +480,11 @@ START_TEST(reaches) {
   tdo_shield_note_stopped(&shield);
   tdo_shield_begin_offers(&shield);
   story[0] = '\0';
-  tdo_shield_release(&shield, 100, 120);
+  tdo_shield_release(&shield, 100, 120, false);
   tdo_shield_raise(&shield, 120, 130, TDO_BAR_READ);
-  tdo_shield_release(&shield, 130, 140);
+  tdo_shield_release(&shield, 130, 140, false);
   tdo_shield_raise(&shield, 140, 150, TDO_BAR_READ);
-  tdo_shield_release(&shield, 160, 170);
+  tdo_shield_release(&shield, 160, 170, false);
   tdo_shield_expose(&shield, 130, 131);
   ck_story("write[100,150) ");
   tdo_shield_cover(&shield, 130, 131);

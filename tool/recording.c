@@ -226,6 +226,7 @@ static bool check_argument(const step_t *step) {
   case TDO_REQUEST_FORCE:
     return step->argument == 0 && step->limit == step->first + 1;
   case TDO_REQUEST_OFFER:
+  case TDO_REQUEST_RELEASE:
     return step->argument <= 1;
   case TDO_REQUEST_SUMMARY:
     return step->argument <= 1 && step->numbers[0] <= 0xFF;

@@ -148,7 +148,7 @@ static void replay_page_step(const step_t *step) {
     tdo_shield_lower(&shield, first, limit, step->argument);
     break;
   case TDO_REQUEST_RELEASE:
-    tdo_shield_release(&shield, first, limit);
+    tdo_shield_release(&shield, first, limit, step->argument != 0);
     break;
   case TDO_REQUEST_EXPOSE:
     tdo_shield_expose(&shield, first, limit);

@@ -158,15 +158,21 @@ void tdo_gcseg_set_black(tdo_gcseg_t *seg) {
   }
 }
 
-void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
+void tdo_gcseg_release(tdo_gcseg_t *seg, bool now) {
   tdo_heap_t *heap = seg->pool->heap;
+  size_t p, q;
 
+  if (seg->leaf || !heap->shielded)
+    return;
+  gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
+  tdo_shield_release(&heap->shield, p, q, now);
+}
+
+void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
   seg->white = true;
   tdo_tell_white(seg);
   /* What survives is copied to other pages, or scanned and offered anew. */
-  if (!seg->leaf && heap->shielded)
-    tdo_shield_release(&heap->shield, tdo_heap_page(heap, seg->seg.base),
-                       tdo_heap_page(heap, seg->seg.limit));
+  tdo_gcseg_release(seg, false);
   tdo_ring_remove(&seg->gen_ring);
   tdo_ring_append(&seg->gen->white, &seg->gen_ring);
 }

@@ -66,6 +66,8 @@ void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen);
 void tdo_gcseg_set_grey(tdo_gcseg_t *seg);
 void tdo_gcseg_set_black(tdo_gcseg_t *seg);
 void tdo_gcseg_set_white(tdo_gcseg_t *seg);
+/* The write bars of white SEG may go; NOW: it is exposed next. */
+void tdo_gcseg_release(tdo_gcseg_t *seg, bool now);
 /* White no more: it survived in place and is black. */
 void tdo_gcseg_clear_white(tdo_gcseg_t *seg);
 
@@ -95,8 +97,8 @@ void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
    nursery. */
 void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit,
                      unsigned seen);
-/* SEG, new and empty, is for what survived into the top generation: its pages
-   earn their write bars at once. */
+/* SEG, new and empty, is for what survived: its pages earn their write bars at
+   once. */
 void tdo_gcseg_trust(tdo_gcseg_t *seg);
 /* The mutator may write [BASE, LIMIT) from now on: dirty and open. */
 void tdo_gcseg_dirty(tdo_gcseg_t *seg, char *base, char *limit);

@@ -310,6 +310,8 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
   mps_res_t res;
 
   tdo_scan_init(&scan, heap, rank);
+  if (seg->white)
+    tdo_gcseg_release(seg, true);
   tdo_gcseg_expose(seg, seg->seg.base, seg->seg.limit);
   if (seg->owed) {
     seg->owed = false;
