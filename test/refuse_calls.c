@@ -4,7 +4,8 @@
      scan=ERRNO          PAGEMAP_SCAN fails (seccomp);
      later=N             tracking is refused from the N-th ioctl on;
      protect=N           one mprotect in N fails at random with ENOMEM, some of
-                         them after half of the work; or
+                         them after half of the work (TEST_REFUSE_SEED: other
+                         ones); or
      close=N             only those that take access away: a client may be
                          told that there is no memory where the others fail;
      undumpable=1        /proc/self belongs to root, as for a program that
@@ -91,12 +92,16 @@ int ioctl(int fd, unsigned long request, ...) {
 /* The kernel never refuses what makes no new mapping, so the wider calls that
    follow a refusal must not all fail: few in a row do. */
 int mprotect(void *base, size_t size, int access) {
-  static uint64_t state = 88172645463325252u;
+  static uint64_t state;
   static unsigned row;
   bool closes = access != (PROT_READ | PROT_WRITE);
   unsigned long one_in =
       closes && refuse_close != 0 ? refuse_close : refuse_protect;
   if (one_in != 0) {
+    if (state == 0) {
+      const char *seed = getenv("TEST_REFUSE_SEED");
+      state = 88172645463325252u + (seed != NULL ? strtoul(seed, NULL, 10) : 0);
+    }
     state = state * 6364136223846793005u + 1442695040888963407u;
     if ((state >> 33) % one_in == 0 && row < PERMITTED_ROWS) {
       size_t half = size / 2 & ~(size_t)0xFFFF;

@@ -65,7 +65,11 @@ static bool sanity_visit(void *closure, tdo_pool_t *pool, char *base,
     (void)tdo_scan_formatted(&scan, pool, p, next);
     if ((size_t)(next - p) <= (size_t)1 << heap->page_shift &&
         tdo_heap_page(heap, p) == tdo_heap_page(heap, next - 1)) {
-      uint8_t have = heap->summary[tdo_heap_page(heap, p)];
+      size_t page = tdo_heap_page(heap, p);
+      uint8_t have = heap->summary[page];
+      TDO_ASSERT((have & TDO_DIRTY) || !heap->shielded ||
+                     (tdo_shield_bars(&heap->shield, page) & TDO_BAR_WRITE),
+                 "a clean page has no write bar");
       TDO_ASSERT((have & TDO_DIRTY) || (s->seen & ~(unsigned)have) == 0,
                  "a clean page refers to a generation that its summary "
                  "does not name");

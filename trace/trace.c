@@ -306,11 +306,14 @@ static char *trace_scanned(mps_arena_t heap, tdo_gcseg_t *seg, size_t bytes) {
 /* Make grey SEG black by scanning it at RANK. */
 static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
                            mps_rank_t rank) {
+  /* Once a collection: deferral counts collections. What was granted before
+     is still granted, with what was noted since. */
+  bool offered = seg->offered == heap->stats.collections + 1;
   tdo_scan_t scan;
   mps_res_t res;
 
   tdo_scan_init(&scan, heap, rank);
-  if (seg->white)
+  if (seg->white && !offered)
     tdo_gcseg_release(seg, true);
   tdo_gcseg_expose(seg, seg->seg.base, seg->seg.limit);
   if (seg->owed) {
@@ -324,12 +327,12 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
   if (scan.bytes > 0)
     tdo_tell_pages(seg, trace_scanned(heap, seg, scan.bytes), seg->seg.limit);
   tdo_gcseg_set_black(seg);
-  /* Once a collection: deferral counts collections. What was granted before
-     is still granted, with what was noted since. */
-  if (scan.bytes > 0 && seg->offered != heap->stats.collections + 1) {
+  if (!offered && scan.bytes > 0) {
     seg->offered = heap->stats.collections + 1;
     tdo_gcseg_offer(seg, trace_scanned(heap, seg, scan.bytes),
                     seg->seg.limit, scan.ss._seen);
+  } else if (!offered && seg->white) {
+    tdo_gcseg_dirty(seg, seg->seg.base, seg->seg.limit); /* it has no bars */
   }
   tdo_gcseg_cover(seg, seg->seg.base, seg->seg.limit);
 }
