@@ -53,7 +53,8 @@
   X(WHITE, true, 0)      /* condemned: passed over until the next OFFERS */   \
   X(PAGES, true, 2)      /* see below */                                      \
   X(REMEMBER, false, 1)  /* bits condemned, and, times 256, of nurseries */   \
-  X(REACHED, true, 0)    /* what follows is because of this page */           \
+  X(REACHED, true, 0)    /* what follows is because of this page; argument:   \
+                            it is left for later */                           \
   X(REMEMBERED, false, 0)
 
 #define TDO_SUMMARY_DIRTY 0x80u

@@ -34,7 +34,7 @@ class Prediction(unittest.TestCase):
                                 {"naive", "ranged", "deferred"})
         for row in rows:
             self.assertLessEqual(abs(row["predicted"] - row["counted"]),
-                                 max(MOST * row["counted"], 2), row)
+                                 max(MOST * row["counted"], 1), row)
         self.least(json.loads(done.stdout)["rows"])
 
     def least(self, rows):

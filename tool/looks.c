@@ -194,12 +194,15 @@ typedef struct pass {
    later there. */
 static void look_ahead(looks_t *l, const recording_t *r, place_t place) {
   step_t step;
+  bool later = false;
   memset(l->grey, 0, tdo_bits_words(l->shield->pages) * sizeof *l->grey);
   while (recording_next(r, &step, &place) &&
          step.request != TDO_REQUEST_REMEMBERED) {
     if (step.request == TDO_REQUEST_PAGES) {
       looks_note(l, &step);
-    } else if (step.request == TDO_REQUEST_RAISE &&
+    } else if (step.request == TDO_REQUEST_REACHED) {
+      later = step.argument != 0;
+    } else if (later && step.request == TDO_REQUEST_RAISE &&
                (step.argument & TDO_BAR_READ) != 0) {
       tdo_bits_set_range(l->grey, step.first, step.limit);
     }

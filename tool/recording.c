@@ -227,6 +227,7 @@ static bool check_argument(const step_t *step) {
     return step->argument == 0 && step->limit == step->first + 1;
   case TDO_REQUEST_OFFER:
   case TDO_REQUEST_RELEASE:
+  case TDO_REQUEST_REACHED:
     return step->argument <= 1;
   case TDO_REQUEST_SUMMARY:
     return step->argument <= 1 && step->numbers[0] <= 0xFF;

@@ -186,10 +186,12 @@ static void remember_pass(mps_arena_t heap) {
     if (seg->white) {
       p = end; /* scanned as a whole, as far as it survives */
     } else if (seg->rank > TDO_RANK_EXACT) {
+      tdo_tell_later(heap, p);
       tdo_gcseg_set_grey(seg); /* its time is later */
       p = end;
     } else if (late) {
       heap->trace.owed += tdo_seg_size(&seg->seg);
+      tdo_tell_later(heap, p);
       seg->owed = true; /* behind the read barrier, in a later slice */
       tdo_gcseg_set_grey(seg);
       p = end;

@@ -161,6 +161,12 @@ void tdo_tell_pass(mps_arena_t heap, bool begins) {
                             0, 0, 0, &number);
 }
 
+void tdo_tell_later(mps_arena_t heap, size_t page) {
+  if (heap->telling)
+    tdo_shield_record_numbers(&heap->record, TDO_REQUEST_REACHED, 1, page,
+                              page + 1, NULL);
+}
+
 void tdo_tell_own(mps_arena_t heap, bool own) {
   if (heap->telling) {
     heap->record.quiet = own;

@@ -27,6 +27,8 @@ void tdo_tell_pass(mps_arena_t heap, bool begins);
 /* In the pass: the requests that follow are those that each look at pages
    makes (and can be told without); or those that come of what is found. */
 void tdo_tell_own(mps_arena_t heap, bool own);
+/* In the pass: the segment of PAGE is left for later, and becomes grey. */
+void tdo_tell_later(mps_arena_t heap, size_t page);
 
 /* tdo_scan_formatted, of an arena that is recorded: notes what each page
    refers to. */
