@@ -33,7 +33,9 @@ function(testudo_scheme_test name)
   testudo_add_test(${name} "${Python3_EXECUTABLE}"
     "${CMAKE_CURRENT_SOURCE_DIR}/scheme/run.py"
     ${testudo_scheme_command} ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 600)
+  # io.scm writes a file of a fixed name.
+  set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 600
+    RESOURCE_LOCK scheme_file)
 endfunction()
 
 # testudo_random_test(NAME ARGUMENTS...): random programs in small generations.
