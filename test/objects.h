@@ -116,6 +116,23 @@ static inline mps_fmt_t obj_format_with(mps_fmt_scan_t scan) {
   return f;
 }
 
+/* A format of the finest alignment, whose blocks are not scanned. */
+static inline mps_fmt_t bytes_format(mps_fmt_skip_t skip, mps_fmt_fwd_t fwd,
+                                     mps_fmt_isfwd_t isfwd,
+                                     mps_fmt_pad_t pad) {
+  mps_fmt_t f;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, 1);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, skip);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, fwd);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, isfwd);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, pad);
+    REQUIRE(mps_fmt_create_k(&f, arena, args) == MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return f;
+}
+
 static inline mps_fmt_t obj_format(void) {
   return obj_format_with(obj_scan);
 }
@@ -205,12 +222,14 @@ static inline void heap_start(mps_pool_class_t cls) {
   heap_start_with(cls, obj_scan);
 }
 
+/* Unmake all that, as far as it is there, and the arena. */
 static inline void heap_stop(void) {
   tdo_arena_check(arena);
   mps_arena_park(arena);
   mps_root_destroy(table_root);
   mps_thread_dereg(thr);
-  mps_ap_destroy(ap);
+  if (ap != NULL)
+    mps_ap_destroy(ap);
   mps_pool_destroy(pool);
   mps_chain_destroy(chain);
   mps_fmt_destroy(fmt);

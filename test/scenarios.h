@@ -165,20 +165,6 @@ static inline void world_open(const world_t *in, const kind_t *of) {
   ap = does(POINTS) ? point(pool) : NULL;
 }
 
-static inline void world_close(void) {
-  tdo_arena_check(arena);
-  mps_arena_park(arena);
-  mps_root_destroy(table_root);
-  mps_thread_dereg(thr);
-  if (ap != NULL)
-    mps_ap_destroy(ap);
-  mps_pool_destroy(pool);
-  mps_chain_destroy(chain);
-  mps_fmt_destroy(fmt);
-  memset(table, 0, sizeof table);
-  stop();
-}
-
 /* A block with N words, null, in pool P, on ON if that is a point. */
 static inline mps_res_t block_try(mps_addr_t *p_o, mps_pool_t p, mps_ap_t on,
                                   size_t n) {
@@ -214,6 +200,37 @@ static inline mps_addr_t told(size_t n) {
   return p;
 }
 
+/* Blocks in the table: entry I says I. */
+static inline void tell(size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    table[i] = told(i);
+}
+
+static inline void check_told(size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    ck_assert_uint_eq(number_of(table[i]), i);
+}
+
+/* What follows happens in pool MADE, on a point of its own, until nothing is
+   left of it. */
+static mps_pool_t home;
+static mps_ap_t home_ap;
+
+static inline void move_to(mps_pool_t made) {
+  home = pool;
+  home_ap = ap;
+  pool = made;
+  ap = point(made);
+}
+
+static inline void return_home(void) {
+  memset(table, 0, sizeof table);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(pool);
+  pool = home;
+  ap = home_ap;
+}
+
 /* Attached to ON and not used. */
 static inline size_t rest(mps_ap_t on) {
   return on == NULL || on->limit == NULL
@@ -242,6 +259,15 @@ static inline void invariants_of_arena(void) {
 
 /* Roots of all kinds. */
 static __attribute__((unused)) mps_word_t words[64];
+
+/* The first N of them, of RANK. */
+static inline mps_root_t words_root(mps_rank_t rank, size_t n) {
+  mps_root_t root;
+  ck_assert_int_eq(
+      mps_root_create_table(&root, arena, rank, 0, (mps_addr_t *)words, n),
+      MPS_RES_OK);
+  return root;
+}
 
 static inline size_t count_posted(void) {
   size_t n = 0;
@@ -283,7 +309,7 @@ static inline void play(const scenario_t *scenarios, int i) {
   s->play();
   ck_assert_msg(asserted_count == 0, "%s on %s, %s: %u assertions", s->name,
                 kind->name, world->name, asserted_count);
-  world_close();
+  heap_stop();
 }
 
 /* A test that plays them all; where that is slow, each scenario with each kind

@@ -459,21 +459,8 @@ START_TEST(test_byte_alignment) {
   mps_ap_t q;
   heap_start(mps_class_amc());
   ambiguous();
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, 1);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, byte_skip);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, byte_fwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, byte_isfwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, byte_pad);
-    ck_assert_int_eq(mps_fmt_create_k(&f, arena, args), MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, f);
-    ck_assert_int_eq(mps_pool_create_k(&p, arena, mps_class_amcz(), args),
-                     MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+  f = bytes_format(byte_skip, byte_fwd, byte_isfwd, byte_pad);
+  CREATE(p, mps_class_amcz(), FORMAT, f);
   q = point(p);
   for (int round = 0; round < 10; ++round) {
     for (size_t i = 0; i < ROOTS; ++i) {
@@ -666,32 +653,13 @@ START_TEST(test_varargs) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {test_all_move,
-                                test_all_move_header,
-                                test_all_move_leaf,
-                                test_leaf_not_scanned,
-                                test_leaf_never_trapped,
-                                test_trapped,
-                                test_allocated_during,
-                                test_allocated_during_leaf,
-                                test_neighbours,
-                                test_random_pins,
-                                test_pinned_large,
-                                test_keys,
-                                test_hash_arrays_and_gen,
-                                test_byte_alignment,
-                                test_one_mebibyte,
-                                test_full,
-                                test_long_list,
-                                test_recut,
-                                test_addr_object,
-                                test_varargs};
-  Suite *suite = suite_of("amc", 60, tests, sizeof tests / sizeof tests[0]);
-  TCase *loops = tcase_create("loops");
-  tcase_set_timeout(loops, 60);
-  tcase_add_loop_test(loops, test_pin, 0, 6);
-  tcase_add_loop_test(loops, test_large, 0, 5);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("amc", 60, {test_all_move, 1}, {test_all_move_header, 1},
+                 {test_all_move_leaf, 1}, {test_leaf_not_scanned, 1},
+                 {test_leaf_never_trapped, 1}, {test_trapped, 1},
+                 {test_allocated_during, 1}, {test_allocated_during_leaf, 1},
+                 {test_neighbours, 1}, {test_random_pins, 1},
+                 {test_pinned_large, 1}, {test_keys, 1},
+                 {test_hash_arrays_and_gen, 1}, {test_byte_alignment, 1},
+                 {test_one_mebibyte, 1}, {test_full, 1}, {test_long_list, 1},
+                 {test_recut, 1}, {test_addr_object, 1}, {test_varargs, 1},
+                 {test_pin, 6}, {test_large, 5})

@@ -22,9 +22,7 @@ static void ambiguous(void) {
     base = hidden[0];
     hidden[0] = NULL;
     words[0] = (mps_word_t)(base + offsets[i]);
-    ck_assert_int_eq(mps_root_create_table(&root, arena, mps_rank_ambig(), 0,
-                                           (mps_addr_t *)words, 1),
-                     MPS_RES_OK);
+    root = words_root(mps_rank_ambig(), 1);
     ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
     ck_assert_msg((count_posted() == 0) == keeps[i], "offset %zd", offsets[i]);
     ck_assert_uint_eq(words[0], (mps_word_t)(base + offsets[i]));
@@ -377,8 +375,7 @@ static void walks(void) {
   walked_t a = {0}, b = {0};
   size_t calls = 0;
   mps_arena_park(arena);
-  for (size_t i = 0; i < 64; ++i)
-    table[i] = told(i);
+  tell(64);
   if (does(COLLECTS))
     for (size_t i = 0; i < 64; i += 2)
       ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
@@ -425,8 +422,7 @@ static mps_res_t walk_change(mps_ss_t ss, void *base, void *limit,
 /* What a walk stores in old objects is not lost. */
 static void walks_that_change(void) {
   mps_arena_park(arena);
-  for (size_t i = 0; i < 60; ++i)
-    table[i] = told(i);
+  tell(60);
   for (int i = 0; i < 5; ++i)
     (void)mps_arena_collect(arena);
   table[60] = told(60);
@@ -486,8 +482,7 @@ static void transforms(void) {
   mps_bool_t applied = 77;
   mps_word_t flips;
   mps_arena_park(arena);
-  for (size_t i = 0; i < 40; ++i)
-    table[i] = told(i);
+  tell(40);
   for (size_t i = 0; does(SCANS) && i < 20; ++i)
     *obj_ref(table[20 + i], 1) = table[i];
   one = transform_made(20);
@@ -518,18 +513,14 @@ static void transforms_refused(void) {
   mps_bool_t applied = 77;
   mps_root_t root;
   mps_arena_park(arena);
-  for (size_t i = 0; i < 40; ++i)
-    table[i] = told(i);
+  tell(40);
   words[0] = (mps_word_t)table[5];
-  ck_assert_int_eq(mps_root_create_table(&root, arena, mps_rank_ambig(), 0,
-                                         (mps_addr_t *)words, 1),
-                   MPS_RES_OK);
+  root = words_root(mps_rank_ambig(), 1);
   t = transform_made(20);
   ck_assert_int_eq(mps_transform_apply(&applied, t), MPS_RES_OK);
   ck_assert_int_eq(applied, 0);
   mps_transform_destroy(t);
-  for (size_t i = 0; i < 40; ++i)
-    ck_assert_uint_eq(number_of(table[i]), i);
+  check_told(40);
   mps_root_destroy(root);
 }
 
@@ -561,8 +552,7 @@ static void across_pools(void) {
   ck_assert_int_eq(world_pool(&amc, chain), MPS_RES_OK);
   on = point(amc);
   kind = of;
-  for (size_t i = 0; i < 100; ++i)
-    table[i] = told(i);
+  tell(100);
   for (size_t i = 0; i < 30000; ++i) {
     mps_addr_t p = obj_on(on, OBJ_NODE, (bytes(3) - obj_lead()) / WORD);
     *obj_ref(p, 0) = (mps_addr_t)(i << 2 | 1);

@@ -182,15 +182,7 @@ START_TEST(bytes) {
   mps_addr_t p, found = NULL;
   mps_ap_t fine_ap;
   furnish(mps_class_amcz());
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, 1);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, obj_skip);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, obj_fwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, obj_isfwd);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, obj_pad);
-    ck_assert_int_eq(mps_fmt_create_k(&fine_fmt, arena, args), MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+  fine_fmt = bytes_format(obj_skip, obj_fwd, obj_isfwd, obj_pad);
   CREATE(fine, mps_class_amcz(), FORMAT, fine_fmt);
   fine_ap = point(fine);
   ck_assert_int_eq(large(&p, fine_ap, OBJ_LEAF, VAST), MPS_RES_OK);

@@ -30,9 +30,7 @@ static void weak_roots(void) {
   memcpy(words, hidden, 3 * WORD);
   table[1] = hidden[1];
   words[2] = 0; /* waits to be finalized, as the first */
-  ck_assert_int_eq(mps_root_create_table(&root, arena, mps_rank_weak(), 0,
-                                         (mps_addr_t *)words, 3),
-                   MPS_RES_OK);
+  root = words_root(mps_rank_weak(), 3);
   ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
   ck_assert_uint_eq(number_of((mps_addr_t)words[0]), 0);
   ck_assert_uint_eq(words[1], (mps_word_t)table[1]);
@@ -71,8 +69,7 @@ static void generations(void) {
           table[i] = p;
       }
       ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
-      for (size_t i = 0; i < 100; ++i)
-        ck_assert_uint_eq(number_of(table[i]), i);
+      check_told(100);
       memset(table, 0, sizeof table);
       mps_ap_destroy(on);
       mps_pool_destroy(made);
@@ -84,8 +81,7 @@ static void generations(void) {
 
 /* Only the client pointer keeps. */
 static void no_interior(void) {
-  mps_pool_t made, keep_pool = pool;
-  mps_ap_t keep_ap = ap;
+  mps_pool_t made;
   mps_root_t root;
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
@@ -94,23 +90,17 @@ static void no_interior(void) {
                      MPS_RES_OK);
   }
   MPS_ARGS_END(args);
-  pool = made;
-  ap = point(made);
+  move_to(made);
   hide(2);
   words[0] = (mps_word_t)hidden[0];
   words[1] = (mps_word_t)hidden[1] + 2 * world->align;
   memset(hidden, 0, sizeof hidden);
-  ck_assert_int_eq(mps_root_create_table(&root, arena, mps_rank_ambig(), 0,
-                                         (mps_addr_t *)words, 2),
-                   MPS_RES_OK);
+  root = words_root(mps_rank_ambig(), 2);
   ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
   ck_assert_uint_eq(number_of((mps_addr_t)words[0]), 0);
   ck_assert_uint_eq(count_posted(), 1);
   mps_root_destroy(root);
-  mps_ap_destroy(ap);
-  mps_pool_destroy(made);
-  pool = keep_pool;
-  ap = keep_ap;
+  return_home();
 }
 
 /* By small steps, of any pause time, to the end. */
@@ -119,8 +109,7 @@ static void stepped(void) {
   for (size_t i = 0; i < 4; ++i) {
     size_t posted = 0;
     mps_arena_pause_time_set(arena, pauses[i]);
-    for (size_t j = 0; j < 1000; ++j)
-      table[j] = told(j);
+    tell(1000);
     hide(5);
     memset(hidden, 0, sizeof hidden);
     ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
@@ -131,8 +120,7 @@ static void stepped(void) {
     }
     ck_assert_uint_eq(posted, 5);
     mps_arena_park(arena);
-    for (size_t j = 0; j < 1000; ++j)
-      ck_assert_uint_eq(number_of(table[j]), j);
+    check_told(1000);
     mps_arena_release(arena);
   }
 }
@@ -230,16 +218,14 @@ static void odd_points(void) {
     table[round] = p;
     mps_ap_destroy(on);
   }
-  for (int round = 0; round < 20; ++round)
-    ck_assert_uint_eq(number_of(table[round]), (size_t)round);
+  check_told(20);
 }
 
 /* Barriers are hit, and nobody's memory is lost: old blocks are written and
    read while collections go on. */
 static void mutated(void) {
   mps_arena_pause_time_set(arena, 0.0);
-  for (size_t i = 0; i < 500; ++i)
-    table[i] = told(i);
+  tell(500);
   for (int i = 0; i < 3; ++i)
     (void)mps_arena_collect(arena);
   mps_arena_release(arena);
