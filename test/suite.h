@@ -90,6 +90,30 @@ static inline Suite *suite_of(const char *name, double seconds,
   return suite;
 }
 
+/* A test, and how often it is played, with another `_i` each time. */
+typedef struct suite_loop {
+  const TTest *test;
+  int times;
+} suite_loop_t;
+
+static inline Suite *suite_of_loops(const char *name, double seconds,
+                                    const suite_loop_t loops[], size_t n) {
+  Suite *suite = suite_create(name);
+  TCase *tcase = tcase_create(name);
+  tcase_set_timeout(tcase, seconds);
+  for (size_t i = 0; i < n; ++i)
+    tcase_add_loop_test(tcase, loops[i].test, 0, loops[i].times);
+  suite_add_tcase(suite, tcase);
+  return suite;
+}
+
+#define SUITE_LOOPS_MAIN(name, seconds, ...)                                  \
+  int main(void) {                                                            \
+    const suite_loop_t loops[] = {__VA_ARGS__};                               \
+    size_t n = sizeof loops / sizeof loops[0];                                \
+    return suite_run(suite_of_loops(name, seconds, loops, n));                \
+  }
+
 #define SUITE_MAIN(name, seconds, ...)                                        \
   int main(void) {                                                            \
     const TTest *const tests[] = {__VA_ARGS__};                               \

@@ -15,11 +15,11 @@
 
 enum { HELD = 20, STACK = 1 << 16, MANY = 300 };
 
-static char *alternate;     /* STACK bytes */
-static bool collects;       /* the handler does it itself */
-static bool faults;         /* the handler hits barriers */
+static char *alternate; /* STACK bytes */
+static bool collects;   /* the handler does it itself */
+static bool faults;     /* the handler hits barriers */
 static mps_ap_t handler_ap;
-static atomic_int inside;   /* threads in the handler */
+static atomic_int inside; /* threads in the handler */
 static atomic_bool go_on;
 
 /* Nothing but the thread's own stack refers to these. */
@@ -114,8 +114,8 @@ static void check(void) {
 
 /* A page that nobody may touch on either side. */
 static char *guarded_stack(void) {
-  char *base = mmap(NULL, 3 * STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-                    -1, 0);
+  char *base =
+      mmap(NULL, 3 * STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ck_assert(base != MAP_FAILED);
   ck_assert_int_eq(mprotect(base + STACK, STACK, PROT_READ | PROT_WRITE), 0);
   return base + STACK;
@@ -153,13 +153,4 @@ START_TEST(below) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("alternate");
-  TCase *loops = tcase_create("loops");
-  tcase_set_timeout(loops, 60);
-  tcase_add_loop_test(loops, elsewhere, 0, 3);
-  tcase_add_loop_test(loops, above, 0, 3);
-  tcase_add_loop_test(loops, below, 0, 3);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("alternate", 60, {elsewhere, 3}, {above, 3}, {below, 3})

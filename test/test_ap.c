@@ -541,25 +541,12 @@ START_TEST(test_accounts) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {test_protocol,
-                                test_overflow,
-                                test_several_in_one,
-                                test_lists,
-                                test_destroy_in_collection,
-                                test_frames,
-                                test_frames_manual,
-                                test_patterns,
-                                test_ramp_policy,
-                                test_capacity,
-                                test_many_points,
-                                test_shared_chain,
-                                test_formats, test_format_fixed,
-                                test_format_missing,
-                                test_accounts};
-  Suite *suite = suite_of("ap", 60, tests, sizeof tests / sizeof tests[0]);
-  TCase *loops = tcase_create("loops");
-  tcase_add_loop_test(loops, test_format_variants, 0, 4);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("ap", 60, {test_protocol, 1}, {test_overflow, 1},
+                 {test_several_in_one, 1}, {test_lists, 1},
+                 {test_destroy_in_collection, 1}, {test_frames, 1},
+                 {test_frames_manual, 1}, {test_patterns, 1},
+                 {test_ramp_policy, 1}, {test_capacity, 1},
+                 {test_many_points, 1}, {test_shared_chain, 1},
+                 {test_formats, 1}, {test_format_fixed, 1},
+                 {test_format_missing, 1}, {test_accounts, 1},
+                 {test_format_variants, 4})

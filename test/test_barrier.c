@@ -260,14 +260,6 @@ START_TEST(test_copied_to_again) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("barrier");
-  TCase *modes = tcase_create("modes");
-  tcase_set_timeout(modes, 60);
-  tcase_add_loop_test(modes, test_written, 0, MODES);
-  tcase_add_loop_test(modes, test_refused_at_once, 0, MODES);
-  tcase_add_loop_test(modes, test_between_slices, 0, MODES);
-  tcase_add_loop_test(modes, test_copied_to_again, 0, MODES);
-  suite_add_tcase(suite, modes);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("barrier", 60, {test_written, MODES},
+                 {test_refused_at_once, MODES}, {test_between_slices, MODES},
+                 {test_copied_to_again, MODES})

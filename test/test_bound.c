@@ -351,9 +351,9 @@ static size_t fewest_of_steps(void) {
 }
 
 static void print_steps(void) {
-  static const char *const names[] = {"adopt", "retire", "raise",
-                                      "lower", "expose", "hit",
-                                      "written", "", "leave", "collection"};
+  static const char *const names[] = {
+      "adopt", "retire",  "raise", "lower", "expose",
+      "hit",   "written", "",      "leave", "collection"};
   for (size_t i = 0; i < count; ++i) {
     printf("%s %zu-%zu %u\n", names[steps[i].what], steps[i].first,
            steps[i].limit, steps[i].bars);
@@ -453,12 +453,5 @@ START_TEST(test_rules_dirty) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {test_rules, test_rules_dirty};
-  Suite *suite = suite_of("bound", 60, tests, sizeof tests / sizeof tests[0]);
-  TCase *loops = tcase_create("random");
-  tcase_set_timeout(loops, 60);
-  tcase_add_loop_test(loops, test_random, 0, 2);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("bound", 60, {test_rules, 1}, {test_rules_dirty, 1},
+                 {test_random, 2})

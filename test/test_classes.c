@@ -440,16 +440,9 @@ START_TEST(transforms) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {allocation, caches,       frames_and_patterns,
-                                traps,      references,   moving_and_dying,
-                                ambiguous,  system_calls, questions,
-                                walks,      finalization, transforms};
-  Suite *suite = suite_create("classes");
-  TCase *loops = tcase_create("classes");
-  tcase_set_timeout(loops, 60);
-  for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i)
-    tcase_add_loop_test(loops, tests[i], 0, CLASSES);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("classes", 60, {allocation, CLASSES}, {caches, CLASSES},
+                 {frames_and_patterns, CLASSES}, {traps, CLASSES},
+                 {references, CLASSES}, {moving_and_dying, CLASSES},
+                 {ambiguous, CLASSES}, {system_calls, CLASSES},
+                 {questions, CLASSES}, {walks, CLASSES},
+                 {finalization, CLASSES}, {transforms, CLASSES})

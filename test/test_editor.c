@@ -770,11 +770,4 @@ START_TEST(editor) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("editor");
-  TCase *loops = tcase_create("editor");
-  tcase_set_timeout(loops, 60);
-  tcase_add_loop_test(loops, editor, 0, sizeof settings / sizeof settings[0]);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("editor", 60, {editor, sizeof settings / sizeof settings[0]})

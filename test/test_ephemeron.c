@@ -294,18 +294,6 @@ START_TEST(elsewhere) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("ephemeron");
-  TCase *tcase = tcase_create("ephemeron");
-
-  tcase_set_timeout(tcase, 100);
-  tcase_add_test(tcase, class_and_rank);
-  tcase_add_loop_test(tcase, kinds_of_pairs, 0, 9);
-  tcase_add_test(tcase, cycles);
-  tcase_add_test(tcase, chains);
-  tcase_add_test(tcase, late);
-  tcase_add_test(tcase, mutator);
-  tcase_add_test(tcase, elsewhere);
-  suite_add_tcase(suite, tcase);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("ephemeron", 100, {class_and_rank, 1}, {kinds_of_pairs, 9},
+                 {cycles, 1}, {chains, 1}, {late, 1}, {mutator, 1},
+                 {elsewhere, 1})

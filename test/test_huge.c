@@ -142,8 +142,8 @@ END_TEST
    zone is not one for huge pages. */
 START_TEST(test_commit_limit) {
   space_start(1.0, SIZE_MAX, 0);
-  REQUIRE(tdo_space_commit_limit_set(
-              &space, space.committed + HUGE / 2) == MPS_RES_OK);
+  REQUIRE(tdo_space_commit_limit_set(&space, space.committed + HUGE / 2) ==
+          MPS_RES_OK);
   (void)take(PER_ZONE / 4, old);
   ck_assert_uint_eq(count_calls(TDO_VM_ADVISE), 0);
   ck_assert_uint_eq(space.huge_bytes, 0);
@@ -301,9 +301,9 @@ START_TEST(test_all) {
   arena_start(modes[_i], TDO_HUGE_ALL);
   work();
   verify();
-  ck_assert_int_eq(mps_pool_create_k(&manual, arena, mps_class_mvff(),
-                                     mps_args_none),
-                   MPS_RES_OK);
+  ck_assert_int_eq(
+      mps_pool_create_k(&manual, arena, mps_class_mvff(), mps_args_none),
+      MPS_RES_OK);
   ck_assert_int_eq(mps_alloc(&block, manual, (size_t)24 << 20), MPS_RES_OK);
   memset(block, 7, (size_t)24 << 20);
   verify();
@@ -362,17 +362,8 @@ START_TEST(test_all_refused) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {test_advice,  test_merge,
-                                test_give_back, test_commit_limit,
-                                test_refused, test_borders};
-  const TTest *const by_mode[] = {test_modes, test_off, test_all, test_fork,
-                                  test_all_refused};
-  Suite *suite = suite_of("huge", 60, tests, sizeof tests / sizeof tests[0]);
-  TCase *loops = tcase_create("modes");
-  tcase_set_timeout(loops, 60);
-  for (size_t i = 0; i < sizeof by_mode / sizeof by_mode[0]; ++i)
-    tcase_add_loop_test(loops, by_mode[i], 0, 5);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("huge", 60, {test_advice, 1}, {test_merge, 1},
+                 {test_give_back, 1}, {test_commit_limit, 1},
+                 {test_refused, 1}, {test_borders, 1}, {test_modes, 5},
+                 {test_off, 5}, {test_all, 5}, {test_fork, 5},
+                 {test_all_refused, 5})

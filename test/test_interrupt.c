@@ -508,15 +508,6 @@ START_TEST(at_any_moment) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("interrupt");
-  TCase *loops = tcase_create("interrupt");
-  tcase_set_timeout(loops, 60);
-  tcase_add_loop_test(loops, in_a_handler, 0, 2);
-  tcase_add_test(loops, in_a_fault_handler);
-  tcase_add_loop_test(loops, in_a_callback, 0, 2 * MISTAKES);
-  tcase_add_loop_test(loops, in_a_callback_at_a_barrier, 0, MISTAKES);
-  tcase_add_test(loops, at_any_moment);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("interrupt", 60, {in_a_handler, 2}, {in_a_fault_handler, 1},
+                 {in_a_callback, 2 * MISTAKES},
+                 {in_a_callback_at_a_barrier, MISTAKES}, {at_any_moment, 1})

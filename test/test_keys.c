@@ -625,13 +625,7 @@ START_TEST(format_keys) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {
-      pool_keys, bad_sizes,  bad_handles,    edges,       point_keys,
-      ranks,     arena_keys, bad_arena_keys, format_keys, missing_methods};
-  Suite *suite = suite_of("keys", 60, tests, sizeof tests / sizeof tests[0]);
-  TCase *loops = tcase_create("members");
-  tcase_add_loop_test(loops, members, 0, sizeof rows / sizeof rows[0]);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("keys", 60, {pool_keys, 1}, {bad_sizes, 1}, {bad_handles, 1},
+                 {edges, 1}, {point_keys, 1}, {ranks, 1}, {arena_keys, 1},
+                 {bad_arena_keys, 1}, {format_keys, 1}, {missing_methods, 1},
+                 {members, sizeof rows / sizeof rows[0]})

@@ -136,8 +136,8 @@ END_TEST
 static const struct {
   mps_pool_class_t (*cls)(void);
   size_t header;
-} classes[] = {{mps_class_amc, 0},  {mps_class_amc, 16}, {mps_class_amcz, 16},
-               {mps_class_ams, 0},  {mps_class_ams, 16}, {mps_class_awl, 16},
+} classes[] = {{mps_class_amc, 0}, {mps_class_amc, 16}, {mps_class_amcz, 16},
+               {mps_class_ams, 0}, {mps_class_ams, 16}, {mps_class_awl, 16},
                {mps_class_lo, 16}};
 
 /* An exact reference beside an object: the cool build tells, and in all of
@@ -177,8 +177,7 @@ START_TEST(pool_with_registrations) {
     }
     memset(table, 0, 50 * sizeof table[0]);
     collect();
-    ck_assert(
-        mps_message_get(&kept, arena, mps_message_type_finalization()));
+    ck_assert(mps_message_get(&kept, arena, mps_message_type_finalization()));
     mps_arena_park(arena);
     memset(table, 0, sizeof table);
     mps_ap_destroy(q);
@@ -198,14 +197,6 @@ START_TEST(pool_with_registrations) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("lapses");
-  TCase *loops = tcase_create("lapses");
-  tcase_set_timeout(loops, 60);
-  tcase_add_test(loops, roots_of_a_thread_that_went);
-  tcase_add_loop_test(loops, destructors, 0, 2);
-  tcase_add_loop_test(loops, misaligned_reference, 0, 7);
-  tcase_add_loop_test(loops, pool_with_registrations, 0, 7);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("lapses", 60, {roots_of_a_thread_that_went, 1},
+                 {destructors, 2}, {misaligned_reference, 7},
+                 {pool_with_registrations, 7})

@@ -144,12 +144,4 @@ START_TEST(threads) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("nonmoving_threads");
-  TCase *tcase = tcase_create("nonmoving_threads");
-
-  tcase_set_timeout(tcase, 300);
-  tcase_add_loop_test(tcase, threads, 0, 2);
-  suite_add_tcase(suite, tcase);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("nonmoving_threads", 300, {threads, 2})

@@ -54,9 +54,9 @@ static void unmake_chain(void *thing, size_t i) {
 
 static mps_pool_class_t class_of(size_t i) {
   mps_pool_class_t classes[] = {
-      mps_class_amc(), mps_class_amcz(), mps_class_ams(),
-      mps_class_awl(), mps_class_lo(),   mps_class_snc(),
-      mps_class_mfs(), mps_class_mvff(), mps_class_mvt(),
+      mps_class_amc(),       mps_class_amcz(),      mps_class_ams(),
+      mps_class_awl(),       mps_class_lo(),        mps_class_snc(),
+      mps_class_mfs(),       mps_class_mvff(),      mps_class_mvt(),
       mps_class_ams_debug(), mps_class_mvff_debug()};
   return classes[i % (sizeof classes / sizeof classes[0])];
 }
@@ -123,8 +123,8 @@ static mps_res_t make_root(void **io, size_t i) {
   case 1:
     return mps_root_create_fmt(root, arena, ambig, 0, obj_scan, t, t + 1);
   case 2:
-    return mps_root_create_area(root, arena, exact, 0, t, t + 1,
-                                mps_scan_area, NULL);
+    return mps_root_create_area(root, arena, exact, 0, t, t + 1, mps_scan_area,
+                                NULL);
   case 3:
     return mps_root_create_area_tagged(root, arena, exact, 0, t, t + 1,
                                        mps_scan_area_tagged, 7, 0);
@@ -345,12 +345,10 @@ static const struct {
     {{"block on MVFF", make_filled, unmake_point, 0}, mps_class_mvff},
     {{"block on MVT", make_filled, unmake_point, 0}, mps_class_mvt},
     {{"alloc MVFF", make_block, unmake_block, 0}, mps_class_mvff},
-    {{"alloc MVFF debug", make_block, unmake_block, 0},
-     mps_class_mvff_debug},
+    {{"alloc MVFF debug", make_block, unmake_block, 0}, mps_class_mvff_debug},
     {{"alloc MFS", make_unit, unmake_unit, 0}, mps_class_mfs},
     {{"cache on MVFF", make_sac, unmake_sac, 0}, mps_class_mvff},
-    {{"cache on MVFF debug", make_sac, unmake_sac, 0},
-     mps_class_mvff_debug},
+    {{"cache on MVFF debug", make_sac, unmake_sac, 0}, mps_class_mvff_debug},
     {{"frame on SNC", make_frame, unmake_frame, 0}, mps_class_snc},
     {{"objects on AMC", make_object, unmake_nothing, 0}, mps_class_amc},
 };
@@ -492,20 +490,12 @@ START_TEST(commit_limit) {
     ck_assert_msg(res == MPS_RES_COMMIT_LIMIT, "%s: %d after %zu", k->name,
                   res, made);
   check();
-  ck_assert_uint_le(mps_arena_committed(arena),
-                    mps_arena_commit_limit(arena));
+  ck_assert_uint_le(mps_arena_committed(arena), mps_arena_commit_limit(arena));
   ck_assert_int_eq(mps_arena_commit_limit_set(arena, SIZE_MAX), MPS_RES_OK);
   leave(_i, made);
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("out_of_memory");
-  TCase *tcase = tcase_create("out_of_memory");
-  tcase_set_timeout(tcase, 60);
-  tcase_add_loop_test(tcase, nothing_more, 0, KINDS + POOL_KINDS);
-  tcase_add_loop_test(tcase, every_call, 0, KINDS + POOL_KINDS);
-  tcase_add_loop_test(tcase, commit_limit, 0, KINDS + POOL_KINDS);
-  suite_add_tcase(suite, tcase);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("out_of_memory", 60, {nothing_more, KINDS + POOL_KINDS},
+                 {every_call, KINDS + POOL_KINDS},
+                 {commit_limit, KINDS + POOL_KINDS})

@@ -630,23 +630,8 @@ START_TEST(groups) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("refused blocks");
-  TCase *tcase = tcase_create("refused blocks");
-  tcase_set_timeout(tcase, 60);
-  tcase_add_test(tcase, threads);
-  tcase_add_test(tcase, format_and_chain);
-  tcase_add_test(tcase, all_roots);
-  tcase_add_test(tcase, caches);
-  tcase_add_loop_test(tcase, pools, 0, 12);
-  tcase_add_test(tcase, default_chain);
-  tcase_add_test(tcase, arenas);
-  tcase_add_test(tcase, finalization);
-  tcase_add_test(tcase, messages);
-  tcase_add_test(tcase, transforms);
-  tcase_add_test(tcase, ephemerons);
-  tcase_add_test(tcase, collections);
-  tcase_add_test(tcase, groups);
-  suite_add_tcase(suite, tcase);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("refused blocks", 60, {threads, 1}, {format_and_chain, 1},
+                 {all_roots, 1}, {caches, 1}, {pools, 12}, {default_chain, 1},
+                 {arenas, 1}, {finalization, 1}, {messages, 1},
+                 {transforms, 1}, {ephemerons, 1}, {collections, 1},
+                 {groups, 1})

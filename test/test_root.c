@@ -415,26 +415,11 @@ START_TEST(test_ranks) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {test_area,
-                                test_tagged,
-                                test_tagged_or_zero,
-                                test_masked,
-                                test_pattern_beyond_mask,
-                                test_table,
-                                test_table_masked,
-                                test_function,
-                                test_format,
-                                test_ambiguous,
-                                test_weak,
-                                test_weak_finalizable,
-                                test_stack_scan,
-                                test_frames_keep_nothing,
-                                test_many,
-                                test_ranks};
-  Suite *suite = suite_of("root", 30, tests, sizeof tests / sizeof tests[0]);
-  TCase *loops = tcase_create("loops");
-  tcase_add_loop_test(loops, test_thread, 0, 4);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("root", 30, {test_area, 1}, {test_tagged, 1},
+                 {test_tagged_or_zero, 1}, {test_masked, 1},
+                 {test_pattern_beyond_mask, 1}, {test_table, 1},
+                 {test_table_masked, 1}, {test_function, 1}, {test_format, 1},
+                 {test_ambiguous, 1}, {test_weak, 1},
+                 {test_weak_finalizable, 1}, {test_stack_scan, 1},
+                 {test_frames_keep_nothing, 1}, {test_many, 1},
+                 {test_ranks, 1}, {test_thread, 4})

@@ -350,13 +350,6 @@ START_TEST(test_create_refused) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {test_placement, test_chunks, test_limits,
-                                test_holes, test_create_refused};
-  Suite *suite = suite_of("space", 60, tests, sizeof tests / sizeof tests[0]);
-  TCase *loops = tcase_create("random");
-  tcase_set_timeout(loops, 60);
-  tcase_add_loop_test(loops, test_random, 0, 4);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_chunks, 1},
+                 {test_limits, 1}, {test_holes, 1}, {test_create_refused, 1},
+                 {test_random, 4})

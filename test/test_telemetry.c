@@ -167,8 +167,7 @@ START_TEST(everything) {
   ck_assert_uint_eq(number(TDO_EVENT_DROPPED), 0);
   /* What the pools got they gave back. */
   ck_assert_uint_gt(sum(TDO_EVENT_SEG_ALLOC, 2), 200 * 10000);
-  ck_assert_uint_eq(sum(TDO_EVENT_SEG_ALLOC, 2),
-                    sum(TDO_EVENT_SEG_FREE, 2));
+  ck_assert_uint_eq(sum(TDO_EVENT_SEG_ALLOC, 2), sum(TDO_EVENT_SEG_FREE, 2));
   record = first(TDO_EVENT_COLLECT_BEGIN);
   ck_assert_uint_eq(record[2], first(TDO_EVENT_ARENA_CREATE)[2]);
   ck_assert_uint_gt(record[0] >> 32, 0); /* why */
@@ -341,17 +340,8 @@ START_TEST(limited_sink) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {silent, everything, selected,
-                                forked, left,       client_memory};
-  Suite *suite =
-      suite_of("telemetry", 60, tests, sizeof tests / sizeof tests[0]);
-  TCase *sinks = tcase_create("sinks");
-  tcase_set_timeout(sinks, 60);
-  tcase_add_loop_test(sinks, failing_sink, 0, 4);
-  tcase_add_loop_test(sinks, limited_sink, 0, 2);
-  suite_add_tcase(suite, sinks);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("telemetry", 60, {silent, 1}, {everything, 1}, {selected, 1},
+                 {forked, 1}, {left, 1}, {client_memory, 1}, {failing_sink, 4},
+                 {limited_sink, 2})
 
 #endif

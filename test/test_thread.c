@@ -517,16 +517,9 @@ START_TEST(test_postmortem_at_rest) {
 }
 END_TEST
 
-int main(void) {
-  const TTest *const tests[] = {
-      test_blocked,          test_exit_registered, test_many_descriptors,
-      test_deregister_other, test_arenas,          test_signal_in_collection,
-      test_signal_anywhere,  test_postmortem,      test_postmortem_at_rest};
-  Suite *suite = suite_of("thread", 60, tests, sizeof tests / sizeof tests[0]);
-  TCase *loops = tcase_create("loops");
-  tcase_set_timeout(loops, 60);
-  tcase_add_loop_test(loops, test_allocate_and_mutate, 0, 2);
-  tcase_add_loop_test(loops, test_walk_what_others_allocate, 0, 5);
-  suite_add_tcase(suite, loops);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("thread", 60, {test_blocked, 1}, {test_exit_registered, 1},
+                 {test_many_descriptors, 1}, {test_deregister_other, 1},
+                 {test_arenas, 1}, {test_signal_in_collection, 1},
+                 {test_signal_anywhere, 1}, {test_postmortem, 1},
+                 {test_postmortem_at_rest, 1}, {test_allocate_and_mutate, 2},
+                 {test_walk_what_others_allocate, 5})
