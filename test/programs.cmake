@@ -33,9 +33,7 @@ function(testudo_scheme_test name)
   testudo_add_test(${name} "${Python3_EXECUTABLE}"
     "${CMAKE_CURRENT_SOURCE_DIR}/scheme/run.py"
     ${testudo_scheme_command} ${ARGN})
-  # io.scm writes a file of a fixed name.
-  set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 600
-    RESOURCE_LOCK scheme_file)
+  set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 600)
 endfunction()
 
 # testudo_random_test(NAME ARGUMENTS...): random programs in small generations.

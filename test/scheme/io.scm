@@ -21,7 +21,7 @@
 (show (let ((o (open-output-bytevector))) (write-u8 1 o) (write-bytevector #u8(2 3 4) o 1) (get-output-bytevector o)))
 (define b (open-input-bytevector #u8(1 2 3 4 5)))
 (show (read-u8 b) (peek-u8 b) (read-bytevector 2 b) (read-bytevector 10 b) (eof-object? (read-u8 b)) (eof-object? (eof-object)))
-(define name "/tmp/testudo-scheme-io-test.txt")
+(define name "io-test.txt")
 (call-with-output-file name (lambda (o) (write '(a "b" #\c 1.5) o) (newline o) (display "λ text" o)))
 (show (file-exists? name) (call-with-input-file name read) (call-with-input-file name (lambda (i) (read-line i) (read-line i))))
 (with-output-to-file name (lambda () (display "via parameter")))

@@ -20,6 +20,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKLOADS = os.path.join(HERE, "..", "..", "example", "scheme", "workload")
@@ -33,12 +34,15 @@ SECONDS = 300
 
 
 def run(command, environment=None):
-    """Status, output and errors of a program that may not run for ever."""
+    """Status, output and errors of a program that may not run for ever, and
+    has a folder of its own for its files."""
     env = dict(os.environ, GUILE_AUTO_COMPILE="0")
     env.update(environment or {})
     try:
-        done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=SECONDS)
+        with tempfile.TemporaryDirectory() as room:
+            done = subprocess.run(command, env=env, cwd=room,
+                                  stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=SECONDS)
         return done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired:
         return -1, b"", b"timed out"
@@ -129,7 +133,8 @@ def main(arguments):
         SMALL[name] = given.split(",")
     if "--workloads" in arguments:
         only = only or list(SMALL)
-    runner = Runner(arguments[0], settings or ["plain"], options)
+    runner = Runner(os.path.abspath(arguments[0]), settings or ["plain"],
+                    options)
 
     def wanted(path):
         return not only or name_of(path) in only
