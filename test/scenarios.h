@@ -185,7 +185,7 @@ static inline mps_res_t block_try(mps_addr_t *p_o, mps_pool_t p, mps_ap_t on,
 
 static inline mps_addr_t block(size_t n) {
   mps_addr_t p = NULL;
-  ck_assert_int_eq(block_try(&p, pool, ap, n), MPS_RES_OK);
+  REQUIRE(block_try(&p, pool, ap, n) == MPS_RES_OK);
   return p;
 }
 
@@ -312,8 +312,8 @@ static inline void play(const scenario_t *scenarios, int i) {
   heap_stop();
 }
 
-/* A test that plays them all; where that is slow, each scenario with each kind
-   in one of the worlds. */
+/* A test that plays them all; where that is slow, and in other modes, each
+   scenario with each kind in one of the worlds. */
 static inline Suite *scenarios_suite(const char *name,
                                      const scenario_t *scenarios, size_t n,
                                      const TTest *test) {
@@ -326,7 +326,7 @@ static inline Suite *scenarios_suite(const char *name,
     unsigned is = kinds[i % KINDS].does;
     bool turn = (i / (WORLDS * KINDS) + i) % WORLDS == i / KINDS % WORLDS;
     if ((is & s->needs) == s->needs && (is & s->except) == 0 &&
-        (turn || !suite_slow()))
+        (turn || !(suite_slow() || suite_varied())))
       plays[count++] = (int)i;
   }
   tcase_set_timeout(tcase, 60);

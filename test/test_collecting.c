@@ -429,7 +429,7 @@ static void walks_that_change(void) {
   ck_assert_int_eq(mps_pool_walk(pool, walk_change, &table[60]), MPS_RES_OK);
   table[60] = NULL;
   mps_arena_release(arena);
-  for (size_t i = 0; i < 20000; ++i)
+  for (size_t i = 0; i < suite_size(20000, 2000); ++i)
     table[61] = told(61);
   (void)mps_arena_collect(arena);
   for (size_t i = 0; i < 60; ++i) {
@@ -529,7 +529,7 @@ static void transforms_refused(void) {
 /* Memory is bounded, whatever dies. */
 static void churn(void) {
   size_t most = 0;
-  for (size_t i = 0; i < 60000; ++i) {
+  for (size_t i = 0; i < suite_size(60000, 4000); ++i) {
     mps_addr_t p = block(10 + i % 31);
     if (does(SCANS) && i % 3 == 0)
       *obj_ref(p, 1) = table[i % 50];

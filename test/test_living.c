@@ -62,8 +62,8 @@ static void generations(void) {
     if (res == MPS_RES_OK && gen < 3) {
       mps_ap_t on = point(made);
       mps_addr_t p;
-      for (size_t i = 0; i < 20000; ++i) {
-        ck_assert_int_eq(block_try(&p, made, on, 5), MPS_RES_OK);
+      for (size_t i = 0; i < suite_size(20000, 2000); ++i) {
+        REQUIRE(block_try(&p, made, on, 5) == MPS_RES_OK);
         *obj_ref(p, 0) = (mps_addr_t)(i << 2 | 1);
         if (i < 100)
           table[i] = p;
@@ -184,9 +184,10 @@ static void nothing_left(void) {
 
 /* A list longer than any stack is deep. */
 static void long_list(void) {
+  const size_t length = suite_size(60000, 5000);
   size_t n = 0;
   mps_addr_t p;
-  for (size_t i = 0; i < 60000; ++i) {
+  for (size_t i = 0; i < length; ++i) {
     p = told(i);
     *obj_ref(p, 1) = table[0];
     table[0] = p;
@@ -194,8 +195,8 @@ static void long_list(void) {
   for (int i = 0; i < 3; ++i)
     ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
   for (p = table[0]; p != NULL; p = *obj_ref(p, 1))
-    REQUIRE(number_of(p) == 59999 - n++);
-  ck_assert_uint_eq(n, 60000);
+    REQUIRE(number_of(p) == length - ++n);
+  ck_assert_uint_eq(n, length);
 }
 
 /* Points on which nothing counts, and frames and patterns outstanding. */
@@ -212,8 +213,8 @@ static void odd_points(void) {
     ck_assert_int_eq(mps_ap_frame_push(&frame, on), MPS_RES_OK);
     ck_assert_int_eq(mps_ap_alloc_pattern_begin(on, mps_alloc_pattern_ramp()),
                      MPS_RES_OK);
-    for (size_t i = 0; i < 3000; ++i)
-      ck_assert_int_eq(block_try(&p, pool, on, 9), MPS_RES_OK);
+    for (size_t i = 0; i < suite_size(2000, 200); ++i)
+      REQUIRE(block_try(&p, pool, on, 9) == MPS_RES_OK);
     *obj_ref(p, 0) = (mps_addr_t)((mps_word_t)round << 2 | 1);
     table[round] = p;
     mps_ap_destroy(on);
@@ -229,7 +230,7 @@ static void mutated(void) {
   for (int i = 0; i < 3; ++i)
     (void)mps_arena_collect(arena);
   mps_arena_release(arena);
-  for (size_t i = 0; i < 40000; ++i) {
+  for (size_t i = 0; i < suite_size(40000, 1000); ++i) {
     mps_addr_t p = told(i);
     size_t at = random_below(500);
     REQUIRE(number_of(table[at]) == at);
