@@ -283,7 +283,8 @@ static mps_res_t amc_addr_object(mps_addr_t *ref_o, tdo_pool_t *pool,
   char *base;
   mps_res_t res = MPS_RES_FAIL;
 
-  if ((char *)addr >= tdo_gcseg_filled(gc))
+  if ((char *)addr < tdo_amc_seg_of(gc)->first ||
+      (char *)addr >= tdo_gcseg_filled(gc))
     return MPS_RES_FAIL;
   tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
   base = tdo_amc_find(amc, tdo_amc_seg_of(gc), addr);

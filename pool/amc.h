@@ -18,6 +18,7 @@ typedef struct amc_seg {
                         0: not known */
   size_t marked;     /* bytes found to survive by the one in progress */
   tdo_ring_t open_ring; /* in pool->open, while nailed and exposed */
+  char *first;       /* what lies before it is a pad; null: nothing does */
   char *scanned;     /* .scanned */
   char *condemned;   /* .condemned */
   /* .pins, .unread; null while nothing is pinned */

@@ -428,6 +428,7 @@ static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
   if (seg->scanned < seg->gc.seg.base)
     seg->scanned = seg->gc.seg.base;
   amc_pad(amc, seg->gc.seg.base, first);
+  seg->first = first;
 }
 
 /* What is left of the nailed SEG: pads between what stays, and the grains at
