@@ -167,11 +167,11 @@ static inline void mfs_put(mfs_t *mfs, void *p) {
 __attribute__((noinline)) static void mfs_free_slowly(mfs_t *mfs, char *p,
                                                       size_t size) {
   bool same = size == mfs->asked;
-  bool aligned = p != NULL && (tdo_word_t)p % MPS_PF_ALIGN == 0;
+  bool aligned = (tdo_word_t)p % MPS_PF_ALIGN == 0;
   bool ours = mfs_has(mfs, tdo_seg_of(mfs->space, p), p), twice;
 
   TDO_ASSERT(same, "a block to free is not of the pool's unit size");
-  TDO_ASSERT(aligned, "the address of a block to free is null or misaligned");
+  TDO_ASSERT(aligned, "the address of a block to free is misaligned");
   TDO_ASSERT(ours, "a block to free is not in the pool");
   if (!same || !aligned || !ours)
     return;

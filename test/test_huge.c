@@ -15,7 +15,7 @@
 
 /* ---- the address space over the double */
 
-enum { GRAIN = 4096, ZONES = 64, CALLS = 1000, PER_ZONE = 512 };
+enum { GRAIN = 4096, ZONES = 80, CALLS = 1000, PER_ZONE = 512 };
 
 #define HUGE ((size_t)PER_ZONE * GRAIN)
 
@@ -111,6 +111,28 @@ START_TEST(test_merge) {
   ck_assert_uint_eq(count_calls(TDO_VM_ADVISE), 1);
   ck_assert_uint_eq(space.huge_bytes, 5 * HUGE);
   ck_assert_uint_le(space.huge_borders, 2);
+  space_stop();
+}
+END_TEST
+
+/* The last zone, too; and where more free zones have small pages than are
+   looked at, who wants a huge one gets it. */
+START_TEST(test_edges) {
+  size_t zone[ZONES];
+  space_start(1.0, SIZE_MAX, 0);
+  for (size_t i = 0; i < ZONES; ++i)
+    zone[i] = take(PER_ZONE, young);
+  tdo_space_group_merge(&space, old, young);
+  ck_assert_uint_eq(space.huge_bytes, ZONES * HUGE);
+  for (size_t i = 0; i < ZONES; ++i)
+    ck_assert(advised(zone[i]));
+  space_stop();
+  space_start(1.0, SIZE_MAX, 0);
+  for (size_t i = 0; i < ZONES - 1; ++i)
+    zone[i] = take(PER_ZONE, young);
+  for (size_t i = 0; i < ZONES - 1; ++i)
+    tdo_space_free(&space, zone[i], PER_ZONE);
+  ck_assert(advised(take(PER_ZONE, old)));
   space_stop();
 }
 END_TEST
@@ -363,7 +385,7 @@ START_TEST(test_all_refused) {
 END_TEST
 
 SUITE_LOOPS_MAIN("huge", 60, {test_advice, 1}, {test_merge, 1},
-                 {test_give_back, 1}, {test_commit_limit, 1},
+                 {test_edges, 1}, {test_give_back, 1}, {test_commit_limit, 1},
                  {test_refused, 1}, {test_borders, 1}, {test_modes, 5},
                  {test_off, 5}, {test_all, 5}, {test_fork, 5},
                  {test_all_refused, 5})

@@ -1,6 +1,7 @@
 /* Testudo: MFS pools (interface, sections 2.9, 2.10 and 4.7).
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
+#include "mpsclo.h"
 #include "mpscmfs.h"
 #include "test/pools.h"
 #include "test/random.h"
@@ -83,12 +84,16 @@ START_TEST(reuse) {
 END_TEST
 
 START_TEST(misuse) {
-  mps_pool_t pool, other;
-  mps_ap_t ap;
+  mps_pool_t pool, other, leaves;
+  mps_fmt_t fmt;
+  mps_ap_t ap, on;
   mps_addr_t p;
   char *a, *b;
 
   start();
+  ck_assert_int_eq(mps_fmt_create_k(&fmt, arena, mps_args_none), MPS_RES_OK);
+  CREATE(leaves, mps_class_lo(), FORMAT, fmt);
+  on = point(leaves);
   pool = create(40, 65536);
   other = create(40, 65536);
   a = alloc(pool, 40);
@@ -101,7 +106,10 @@ START_TEST(misuse) {
   ASSERTED(mps_free(pool, a + 1, 40));
   ASSERTED(mps_free(pool, b, 40));
   ASSERTED(mps_free(pool, &p, 40));
-  ASSERTED(mps_free(pool, a + 40, 40)); /* never was a block */
+  ASSERTED(mps_free(pool, a + 40, 40));        /* never was a block */
+  ASSERTED(mps_free(pool, a + 65536 - 8, 40)); /* too near the end */
+  ck_assert_int_eq(mps_reserve(&p, on, 40), MPS_RES_OK);
+  ASSERTED(mps_free(pool, p, 40)); /* of an automatic pool */
   ASSERTED(
       ck_assert_int_ne(mps_ap_create_k(&ap, pool, mps_args_none), MPS_RES_OK));
   ck_assert_uint_eq(in_use(pool), 40);
@@ -117,6 +125,11 @@ START_TEST(misuse) {
 #endif
   mps_pool_destroy(pool);
   mps_pool_destroy(other);
+  ck_assert(mps_commit(on, p, 40));
+  mps_ap_destroy(on);
+  asserted_count = 0; /* a pad may be wanted for what is left */
+  mps_pool_destroy(leaves);
+  mps_fmt_destroy(fmt);
   stop();
 }
 END_TEST

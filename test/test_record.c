@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "mpscawl.h"
 #include "shield/record.h"
 #include "test/objects.h"
 #include "test/suite.h"
@@ -23,16 +24,43 @@ static void record_read(void) {
   (void)close(fd);
 }
 
+/* Weak blocks of another chain: passes leave them for later. */
+static mps_pool_t weak_pool;
+static mps_ap_t weak_ap;
+
+static void weak_start(void) {
+  mps_addr_t p;
+  CREATE(weak_pool, mps_class_awl(), FORMAT, fmt);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_RANK, mps_rank_weak());
+    REQUIRE(mps_ap_create_k(&weak_ap, weak_pool, args) == MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  p = obj_on(weak_ap, OBJ_NODE, 1000);
+  for (size_t i = 0; i < 1000; ++i)
+    *obj_ref(p, i) = table[i];
+  table[ROOTS - 1] = p;
+}
+
+static void weak_stop(void) {
+  mps_arena_park(arena);
+  mps_ap_destroy(weak_ap);
+  mps_pool_destroy(weak_pool);
+}
+
 static void work(tdo_statistics_s *statistics) {
   heap_start(mps_class_amc());
   for (size_t n = 0; n < 20000; ++n) {
     mps_addr_t obj = numbered(n);
-    *obj_ref(obj, 1) = table[(n * 7) % ROOTS];
-    table[n % ROOTS] = obj;
+    *obj_ref(obj, 1) = table[(n * 7) % (ROOTS - 1)];
+    table[n % (ROOTS - 1)] = obj;
+    if (n == 10000)
+      weak_start();
   }
   collect();
   collect();
   tdo_statistics(arena, statistics);
+  weak_stop();
   heap_stop();
 }
 
@@ -89,6 +117,7 @@ START_TEST(test_recording) {
   ck_assert_uint_ge(counts[TDO_REQUEST_REMEMBER], 1);
   ck_assert_uint_eq(counts[TDO_REQUEST_REMEMBER],
                     counts[TDO_REQUEST_REMEMBERED]);
+  ck_assert_uint_ge(counts[TDO_REQUEST_REACHED], 1);
   ck_assert_uint_ge(counts[TDO_REQUEST_ADOPT], 1);
   ck_assert_uint_eq(counts[TDO_REQUEST_EXPOSE], counts[TDO_REQUEST_COVER]);
   ck_assert(statistics.exposes > 0 || statistics.mode == TDO_MODE_OFF);

@@ -499,6 +499,22 @@ START_TEST(reaches) {
 }
 END_TEST
 
+/* To both ends of the shield's memory. */
+START_TEST(reaches_the_ends) {
+  begin(TDO_SHIELD_DEFERRED, PAGES, PAGES);
+  tdo_shield_raise(&shield, 0, PAGES, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  tdo_shield_note_stopped(&shield);
+  tdo_shield_begin_offers(&shield);
+  tdo_shield_release(&shield, 0, PAGES, false);
+  story[0] = '\0';
+  tdo_shield_expose(&shield, 500, 501);
+  ck_story("write[0,2048) ");
+  tdo_shield_cover(&shield, 500, 501);
+  end();
+}
+END_TEST
+
 static void hit_and_lower(size_t page) {
   tdo_shield_hit(&shield, page, TDO_BAR_WRITE);
   tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
@@ -752,6 +768,7 @@ int main(void) {
   tcase_add_test(tests, concedes);
   tcase_add_test(tests, releases);
   tcase_add_test(tests, reaches);
+  tcase_add_test(tests, reaches_the_ends);
   tcase_add_test(tests, follows_a_trail);
   tcase_add_test(tests, retires);
   tcase_add_test(tests, offers_simple);

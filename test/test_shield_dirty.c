@@ -244,6 +244,27 @@ START_TEST(refused_parts) {
 }
 END_TEST
 
+/* Pages of which some are closed with their region, and some are not. */
+START_TEST(across_regions) {
+  begin(3000); /* the last region is never closed */
+  grant(0, 3000);
+  tdo_shield_leave(&shield);
+  for (int i = 0; i < 130; ++i) {
+    harvest();
+    tdo_shield_leave(&shield);
+  }
+  ck_assert_uint_eq(shield.stats.regions_closed, 2);
+  ck_assert_uint_eq(fake.access[2000], TDO_ACCESS_READ);
+  tdo_shield_expose(&shield, 2000, 2100);
+  tdo_shield_cover(&shield, 2000, 2100);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(shield.stats.regions_opened, 1);
+  ck_assert_uint_eq(fake.access[2000], TDO_ACCESS_WRITE);
+  ck_assert_uint_eq(fake.access[5], TDO_ACCESS_READ);
+  end();
+}
+END_TEST
+
 /* An opening that was refused may have opened a part: no write there is
    missed, in neighbouring regions either. */
 START_TEST(refused_region) {
@@ -483,6 +504,7 @@ int main(void) {
   tcase_add_test(tests, refused_harvest);
   tcase_add_test(tests, refused_parts);
   tcase_add_test(tests, refused_region);
+  tcase_add_test(tests, across_regions);
   tcase_add_test(tests, refused_attach);
   tcase_add_test(tests, forks);
   tcase_add_test(tests, spare);

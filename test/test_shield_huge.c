@@ -53,12 +53,27 @@ START_TEST(bridges) {
 }
 END_TEST
 
+/* A shield that was not told of them does not care. */
+START_TEST(unheard_of) {
+  begin(TDO_SHIELD_DEFERRED, 2 * HUGE, 2 * HUGE);
+  tdo_shield_huge(&shield, 0, HUGE, true);
+  tdo_shield_raise(&shield, 0, 2 * HUGE, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  story[0] = '\0';
+  tdo_shield_expose(&shield, 100, 101);
+  ck_story("stop write[100,109) ");
+  tdo_shield_cover(&shield, 100, 101);
+  end();
+}
+END_TEST
+
 int main(void) {
   TCase *tests = tcase_create("huge");
   Suite *suite = suite_create("shield_huge");
   tcase_add_checked_fixture(tests, setup, NULL);
   tcase_add_test(tests, opens);
   tcase_add_test(tests, bridges);
+  tcase_add_test(tests, unheard_of);
   suite_add_tcase(suite, tests);
   return suite_run(suite);
 }
