@@ -53,17 +53,33 @@ START_TEST(bridges) {
 }
 END_TEST
 
-/* A shield that was not told of them does not care. */
-START_TEST(unheard_of) {
-  begin(TDO_SHIELD_DEFERRED, 2 * HUGE, 2 * HUGE);
-  tdo_shield_huge(&shield, 0, HUGE, true);
-  tdo_shield_raise(&shield, 0, 2 * HUGE, TDO_BAR_READ);
-  tdo_shield_leave(&shield);
-  story[0] = '\0';
-  tdo_shield_expose(&shield, 100, 101);
-  ck_story("stop write[100,109) ");
-  tdo_shield_cover(&shield, 100, 101);
-  end();
+/* A shield that was not told of them does not care, nor one whose requests
+   are recorded: a recording does not tell of them. */
+START_TEST(ignored) {
+  for (size_t i = 0; i < 2; ++i) {
+    char name[] = "/tmp/testudo-record-XXXXXX";
+    tdo_shield_record_t record;
+    settings.huge_pages = i == 0 ? 0 : HUGE;
+    begin(TDO_SHIELD_DEFERRED, 2 * HUGE, 2 * HUGE);
+    if (i == 1) {
+      ck_assert_int_ge(mkstemp(name), 0);
+      ck_assert_int_eq(
+          tdo_shield_record_open(&record, name, 4096, PAGES, 0, 0),
+          MPS_RES_OK);
+      (void)unlink(name);
+      tdo_shield_record(&shield, &record);
+    }
+    tdo_shield_huge(&shield, 0, HUGE, true);
+    tdo_shield_raise(&shield, 0, 2 * HUGE, TDO_BAR_READ);
+    tdo_shield_leave(&shield);
+    story[0] = '\0';
+    tdo_shield_expose(&shield, 100, 101);
+    ck_story("stop write[100,109) ");
+    tdo_shield_cover(&shield, 100, 101);
+    end();
+    if (i == 1)
+      tdo_record_close(&record.file);
+  }
 }
 END_TEST
 
@@ -73,7 +89,7 @@ int main(void) {
   tcase_add_checked_fixture(tests, setup, NULL);
   tcase_add_test(tests, opens);
   tcase_add_test(tests, bridges);
-  tcase_add_test(tests, unheard_of);
+  tcase_add_test(tests, ignored);
   suite_add_tcase(suite, tests);
   return suite_run(suite);
 }
