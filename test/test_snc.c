@@ -157,6 +157,9 @@ START_TEST(frames) {
   a = push(stack); /* of an empty stack */
   b = push(other);
   kept = make(other, LEAF, 2);
+  c = push(other);
+  pop(other, c);
+  ASSERTED(ck_assert_int_ne(mps_ap_frame_pop(other, c), MPS_RES_OK));
   (void)make(stack, LEAF, 3);
   c = push(stack);
   (void)make(stack, LEAF, 4);
