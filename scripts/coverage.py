@@ -2,14 +2,16 @@
 """Testudo: what the tests reach of the library.
 
 Usage: coverage.py BUILD            measure, report and judge
-       coverage.py BUILD --table    print the table for the manual
+       coverage.py BUILD --page     bring the manual's page up to date
        coverage.py BUILD --left     print every line that has something left
 
 BUILD was made by the preset "coverage", and its tests have run. Prints lines
 and branches of each file and folder, and what no test reached. Fails when a
 goal is missed; when something is left whose reason manual/coverage.rst does
 not give, or something there is no longer left; and when the manual's figures
-are not those measured, within a point.
+are not those measured, within a point. The page names functions and their
+folders, so that lines and files may move. --page writes the figures measured,
+leaves out what is reached now, and adds what needs a reason, unexplained.
 
 The branches of an assertion (TDO_CHECK and its like, and what stands between
 their parentheses) are left out of the goal, because a correct library takes
@@ -30,12 +32,14 @@ LEAST_LINES, LEAST_BRANCHES = 92.0, 80.0
 ASSERTION = re.compile(r"\bTDO_(CHECK|ASSERT|CRITICAL|CHECK_ALWAYS)\(")
 FUNCTION = re.compile(r"^[A-Za-z_].*?\(?\b(\w+)\)?\([^;]*$")
 PAGE = TOP / "manual/coverage.rst"
-ROW = re.compile(r"^   \* - ``(\S+)`` ``(\w+)``$")
+ROW = re.compile(r"^   \* - ``(\w+)/`` ``(\w+)``$")
 PATTERN = re.compile(r"^   \* - ``/(.*)/``$")
 FIGURES = re.compile(
-    r"^   \* - (all|``\w+/``)\n     - ([\d.]+)\n     - ([\d.]+)$",
+    r"^   \* - (all|``\w+/``)\n     - ([\d.]+)\n     - ([\d.]+)\n",
     re.MULTILINE)
 VARIES = "(varies)"
+UNEXPLAINED = "     - Unexplained."
+FIGURES_HEAD = "   * - folder\n     - lines\n     - branches\n"
 
 
 def measure(build):
@@ -109,14 +113,15 @@ class Left:
     """A line that was not reached, or not in all directions."""
 
     def __init__(self, file, function, number, text, line):
-        self.place = file, function
+        self.place = file.split("/")[0], function
+        self.file = file
         self.number = number
         self.text = text.strip()
         self.line = line  # not even reached
 
     def __str__(self):
         return "%s:%d: %s: %s %s" % (
-            self.place[0], self.number, self.place[1],
+            self.file, self.number, self.place[1],
             "line" if self.line else "branch of", self.text)
 
 
@@ -162,7 +167,7 @@ def totals(files):
 
 
 def reasons(page):
-    """(file, function) and patterns -> reason, of the page's tables."""
+    """(folder, function) and patterns -> reason, of the page's tables."""
     places, patterns = {}, {}
     lines = page.splitlines()
     for i, line in enumerate(lines):
@@ -174,26 +179,46 @@ def reasons(page):
     return places, patterns
 
 
-def judge_reasons(page, left):
-    """Problems: what is left without a reason, and reasons for nothing. What
-    a place's reason does not cover is for the patterns."""
+def match(page, left):
+    """The keys of the reasons that are needed, and what has none. The patterns
+    are for branches; what they do not explain is for its function's row."""
     places, patterns = reasons(page)
-    used = set()
-    problems = []
+    used, rest = set(), []
     for one in left:
-        matching = [p for p in patterns
-                    if not one.line and re.search(p, one.text)]
-        if one.place in places:
-            used.add(one.place)
-        elif matching:
-            used.update(matching)
-        else:
-            problems.append("no reason is given for " + str(one))
+        keys = [p for p in patterns if not one.line and re.search(p, one.text)]
+        if not keys and places.get(one.place, UNEXPLAINED) != UNEXPLAINED:
+            keys = [one.place]
+        used.update(keys)
+        if not keys:
+            rest.append(one)
+    return used, rest
+
+
+def judge_reasons(page, left):
+    """Problems: what is left without a reason, and reasons for nothing."""
+    places, patterns = reasons(page)
+    used, rest = match(page, left)
+    problems = ["no reason is given for " + str(one) for one in rest]
     for key, reason in list(places.items()) + list(patterns.items()):
         if key not in used and VARIES not in reason:
             problems.append("all is reached, but the manual gives a reason: "
-                            + (key if isinstance(key, str) else " ".join(key)))
+                            + (key if isinstance(key, str) else "/".join(key)))
     return problems
+
+
+def rewritten(page, folders, left):
+    """The page with the figures measured and the rows that are needed."""
+    places, _ = reasons(page)
+    used, rest = match(page, left)
+    kept = {place for place in places
+            if place in used or VARIES in places[place]}
+    rows = ["   * - ``%s/`` ``%s``\n%s\n" % (
+        *place, places.get(place, UNEXPLAINED))
+        for place in sorted(kept | {one.place for one in rest})]
+    page = FIGURES.sub("", page)
+    old = [m for m in re.finditer(ROW.pattern + r"\n.*\n", page, re.MULTILINE)]
+    page = page[:old[0].start()] + "".join(rows) + page[old[-1].end():]
+    return page.replace(FIGURES_HEAD, FIGURES_HEAD + table(folders))
 
 
 def judge(page, folders, left):
@@ -217,19 +242,19 @@ def judge(page, folders, left):
 
 
 def table(folders):
-    for name, one in folders.items():
-        print("   * - %s\n     - %.1f\n     - %.1f" % (
-            name if name == "all" else "``%s/``" % name, *one.shares()))
+    return "".join("   * - %s\n     - %.1f\n     - %.1f\n" % (
+        name if name == "all" else "``%s/``" % name, *one.shares())
+        for name, one in folders.items())
 
 
 def main(arguments):
     if len(arguments) not in (1, 2) or arguments[0].startswith("-") or \
-            arguments[1:] not in ([], ["--table"], ["--left"]):
+            arguments[1:] not in ([], ["--page"], ["--left"]):
         print(__doc__)
         return 2
     rows, folders, left = totals(measure(arguments[0]))
-    if "--table" in arguments:
-        table(folders)
+    if "--page" in arguments:
+        PAGE.write_text(rewritten(PAGE.read_text(), folders, left))
         return 0
     if "--left" in arguments:
         print("\n".join(map(str, left)))

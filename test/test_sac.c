@@ -207,6 +207,7 @@ START_TEST(misuse) {
   refused(2, 12, 32);
   refused(1, 0, 0);
   refused(1, 4, 0);
+  refused(1, SIZE_MAX, 0);
   ASSERTED(mps_sac_create(NULL, pool, CLASSES, classes));
   ASSERTED(mps_sac_create(&sac, NULL, CLASSES, classes));
   ASSERTED(mps_sac_alloc(&p, sac, 0, 0));
