@@ -152,6 +152,7 @@ mps_res_t tdo_amc_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
                              tdo_gcseg_t *gc, char *base, char *limit);
 void tdo_amc_pause(tdo_pool_t *pool);
 void tdo_amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc);
+void tdo_amc_fetch(const tdo_gcseg_t *gc, const char *ref);
 void tdo_amc_tenured(tdo_pool_t *pool, tdo_gcseg_t *gc);
 
 #endif /* TDO_POOL_AMC_H */

@@ -212,6 +212,18 @@ static mps_res_t amc_fix_in_place(amc_pool_t *amc, tdo_scan_t *scan,
   return MPS_RES_OK;
 }
 
+void tdo_amc_fetch(const tdo_gcseg_t *gc, const char *ref) {
+  const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
+  size_t i;
+
+  if (!seg->in_place || seg->pins == NULL)
+    return;
+  i = tdo_amc_pin_index(tdo_amc_of(gc->pool), seg,
+                        ref - gc->pool->format->header);
+  __builtin_prefetch(&seg->pins[i / TDO_WORD_BITS], 1);
+  __builtin_prefetch(&seg->unread[i / TDO_WORD_BITS], 1);
+}
+
 mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
                       mps_addr_t *ref_io) {
   amc_pool_t *amc = tdo_amc_of(pool);
@@ -431,6 +443,22 @@ static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
   seg->first = first;
 }
 
+/* The first object at or after P, which is one, that stays in SEG; at least
+   its end if there is none. Where only pins keep, the dead are not looked
+   at. */
+static char *amc_next_stay(amc_pool_t *amc, amc_seg_t *seg, char *p) {
+  if (!seg->kept && seg->pins == NULL)
+    return seg->gc.filled;
+  if (!seg->kept)
+    return seg->gc.seg.base +
+           (tdo_bits_next_set(seg->pins, tdo_amc_pin_index(amc, seg, p),
+                              seg->pin_count)
+            << amc->shift);
+  while (p < seg->gc.filled && !amc_stays(amc, seg, p))
+    p = tdo_amc_next(amc, p);
+  return p;
+}
+
 /* What is left of the nailed SEG: pads between what stays, and the grains at
    both ends given back. */
 static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
@@ -438,10 +466,8 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   char *p = seg->gc.seg.base, *first = NULL, *dead = p, *next, *end;
   size_t live = 0;
 
-  for (; p < seg->gc.filled; p = next) {
+  for (; (p = amc_next_stay(amc, seg, p)) < seg->gc.filled; p = next) {
     next = tdo_amc_next(amc, p);
-    if (!amc_stays(amc, seg, p))
-      continue;
     if (first == NULL)
       first = p;
     else

@@ -106,6 +106,9 @@ struct mps_pool_class_s {
   /* The collection is over: free what died in SEG; it is white no more, or
      gone. */
   void (*reclaim)(tdo_pool_t *pool, tdo_gcseg_t *seg);
+  /* Ask the processor for the tables that tell of the object REF in white SEG,
+     if it is not told by the object itself. Null: it always is. */
+  void (*fetch)(const tdo_gcseg_t *seg, const char *ref);
   /* SEG was promoted to the top generation as it is. Null: it cannot be. */
   void (*tenured)(tdo_pool_t *pool, tdo_gcseg_t *seg);
 

@@ -72,6 +72,49 @@ TDO_NO_SANITIZE static void scan_prefetch(const tdo_scan_t *scan,
   }
 }
 
+#define MARK_BATCH 128 /* references whose tables are fetched together */
+
+/* Get the tables that tell of the objects which [BASE, LIMIT) refers to on
+   their way to the cache: what is collected in place is told by bits, which
+   are found by way of the segment, which is found by its grain. */
+TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
+                                                const char *base,
+                                                const char *limit) {
+  const tdo_space_t *sp = &scan->heap->space;
+  const mps_word_t *p = (const mps_word_t *)(const void *)base;
+  const mps_word_t *end =
+      (const mps_word_t *)(const void *)(limit - base > PREFETCH_MOST
+                                             ? base + PREFETCH_MOST
+                                             : limit);
+  while (p < end) {
+    mps_word_t refs[MARK_BATCH];
+    void *segs[MARK_BATCH];
+    size_t n = 0;
+    for (; p < end && n < MARK_BATCH; ++p) {
+      mps_word_t offset = *p - scan->ss._base;
+      if (offset < scan->ss._size &&
+          (scan->ss._zones[offset >> scan->ss._shift] & 0x80)) {
+        refs[n++] = *p;
+        __builtin_prefetch(&sp->owner[offset >> sp->grain_shift]);
+      }
+    }
+    for (size_t i = 0; i < n; ++i) {
+      segs[i] = tdo_space_near_owner(sp, (void *)refs[i]);
+      __builtin_prefetch(segs[i]);
+      __builtin_prefetch((char *)segs[i] + 64);
+      __builtin_prefetch((char *)segs[i] + 192);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      tdo_seg_t *seg = segs[i];
+      if (seg != NULL && seg->automatic) {
+        tdo_gcseg_t *gc = (tdo_gcseg_t *)(void *)seg;
+        if (gc->white && gc->pool->klass->fetch != NULL)
+          gc->pool->klass->fetch(gc, (char *)refs[i]);
+      }
+    }
+  }
+}
+
 mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
                              char *limit) {
   size_t header = pool->format->header;
@@ -79,8 +122,12 @@ mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
   if (base >= limit)
     return MPS_RES_OK;
   scan->bytes += (size_t)(limit - base);
-  if (scan->ahead && limit - base >= PREFETCH_LEAST)
-    scan_prefetch(scan, base, limit);
+  if (limit - base >= PREFETCH_LEAST) {
+    if (scan->ahead)
+      scan_prefetch(scan, base, limit);
+    else if (scan->heap->trace.in_place && !tdo_space_many(&scan->heap->space))
+      scan_prefetch_marks(scan, base, limit);
+  }
   if (TDO_UNLIKELY(pool->heap->found != NULL) && scan->fix == tdo_trace_fix)
     return tdo_tell_scan(scan, pool, base, limit);
   return pool->format->scan(&scan->ss, base + header, limit + header);
