@@ -48,6 +48,10 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit);
 /* Empty spare grains until spare is at most TARGET bytes. */
 void tdo_space_drain(tdo_space_t *sp, size_t target);
 
+/* Fresh memory (space_fresh.c). The grains below LIMIT were given to a group
+   that grows: those beyond are needed next. */
+void tdo_space_fresh_ahead(tdo_space_t *sp, size_t limit);
+
 /* Huge pages (space_huge.c). Commit all of the zones around [FIRST, LIMIT),
    which GROUP is about to get, if there is room, and advise huge pages for
    them; advise them for all zones of GROUP; memory of [FIRST, LIMIT) went. */

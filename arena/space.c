@@ -13,6 +13,7 @@
   TABLE(owner, (sp)->grains, void *)                                          \
   TABLE(used, tdo_bits_words((sp)->grains), tdo_bits_t)                       \
   TABLE(memory, tdo_bits_words((sp)->grains), tdo_bits_t)                     \
+  TABLE(fresh, tdo_bits_words((sp)->grains), tdo_bits_t)                      \
   TABLE(zone_group, (sp)->zones, tdo_group_t)                                 \
   TABLE(zone_used, (sp)->zones, uint32_t)                                     \
   TABLE(zone_memory, (sp)->zones, uint32_t)                                   \
@@ -60,7 +61,7 @@ static mps_res_t space_make_tables(tdo_space_t *sp, double extra) {
   sp->tables = base;
   (void)tdo_space_lay_out(sp, base);
   sp->zone_table_bytes = (size_t)((double)sp->zone_grains *
-                                      ((double)sizeof(void *) + 0.25 + extra) +
+                                      ((double)sizeof(void *) + 0.375 + extra) +
                                   32);
   return MPS_RES_OK;
 }
@@ -316,6 +317,9 @@ bool tdo_space_check(const tdo_space_t *sp) {
     TDO_CHECK(used == 0 || sp->zone_group[z] != TDO_GROUP_FREE); /* .zone */
     TDO_CHECK(memory == sp->zone_grains ||
               !tdo_bits_get(sp->zone_huge, z)); /* .huge */
+    for (size_t g = first; g < limit; ++g) /* .fresh */
+      TDO_CHECK(!tdo_bits_get(sp->fresh, g) ||
+                (tdo_bits_get(sp->memory, g) && !tdo_bits_get(sp->used, g)));
     TDO_CHECK(sp->zone_byte[z] ==
               sp->groups[sp->zone_group[z]].byte); /* .byte */
     for (size_t g = first; g < limit; ++g)

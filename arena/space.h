@@ -11,7 +11,8 @@
    base; ranges are [first, limit).
 
    A grain is *used* (has an owner), *spare* (free, with memory kept) or
-   *empty*.
+   *empty*. A spare grain that was never used since it got its memory is
+   *fresh*: the system has no pages behind it yet.
 
    Invariants:
    .owner    owner[g] != NULL iff grain g is used; used grains are committed.
@@ -20,6 +21,7 @@
    .byte     zone_byte[z] is its group's byte, or SHARED for a zone that two
              groups had to share because address space was short.
    .huge     a zone for which huge pages were advised has all its memory.
+   .fresh    fresh grains are spare.
    .limit    committed bytes (tables included) <= commit limit.
    .spare    spare bytes, less what is held, <= spare fraction * committed,
              and <= spare_bytes, once tdo_space_settle was called; between, giving back a lot at
@@ -85,7 +87,8 @@ typedef struct tdo_space {
   size_t zone_grains;   /* grains in a zone */
   /* Tables; all in one reservation, touched only where used. */
   void **owner;              /* a grain */
-  tdo_bits_t *used, *memory; /* a grain: has an owner; is committed */
+  tdo_bits_t *used, *memory; /* a grain: has an owner; is committed; */
+  tdo_bits_t *fresh; /* and was neither used nor asked for ahead since */
   tdo_group_t *zone_group;
   uint32_t *zone_used, *zone_memory; /* grains used, committed in the zone */
   uint32_t *zone_next, *zone_prev;   /* list of its group's usable zones */
@@ -122,6 +125,9 @@ typedef struct tdo_space {
      others, now and at most. */
   bool huge;
   size_t huge_bytes, huge_refused, huge_borders, huge_borders_most;
+  bool populate;      /* may fresh memory be touched ahead of its use? */
+  size_t populate_most; /* bytes, of those that follow what is taken next */
+  size_t populated;   /* bytes for which that was asked */
   size_t growth, growth_min; /* preferred, least size of a new chunk */
   tdo_space_hooks_t hooks;
 } tdo_space_t;

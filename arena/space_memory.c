@@ -23,10 +23,12 @@ static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
 
   if (gained) {
     tdo_bits_set_range(sp->memory, first, limit);
+    tdo_bits_set_range(sp->fresh, first, limit);
     sp->committed += bytes;
     sp->spare += bytes;
   } else {
     tdo_bits_clear_range(sp->memory, first, limit);
+    tdo_bits_clear_range(sp->fresh, first, limit);
     sp->committed -= bytes;
     sp->spare -= bytes;
     if (sp->huge)

@@ -245,6 +245,7 @@ mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
     return res;
   zone_take(sp, first, n, group);
   tdo_bits_set_range(sp->used, first, first + n);
+  tdo_bits_clear_range(sp->fresh, first, first + n);
   for (size_t g = first; g < first + n; ++g)
     sp->owner[g] = owner;
   for (size_t g = first; g < first + n;) {
@@ -260,6 +261,8 @@ mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
     sp->spare -= tdo_space_bytes(sp, n);
   if (sp->hooks.taken != NULL)
     sp->hooks.taken(sp->hooks.closure, first, first + n);
+  if (group >= TDO_GROUP_FIRST)
+    tdo_space_fresh_ahead(sp, first + n);
   *first_o = first;
   return MPS_RES_OK;
 }

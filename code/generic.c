@@ -78,6 +78,14 @@ static mps_res_t generic_protect(tdo_vm_t *vm, void *base, size_t size,
   return access == TDO_ACCESS_WRITE ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
+static void generic_populate(tdo_vm_t *vm, void *base, size_t size) {
+  (void)vm, (void)base, (void)size;
+}
+
+static void generic_taken(tdo_vm_t *vm, void *limit) {
+  (void)vm, (void)limit;
+}
+
 static mps_res_t generic_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
   (void)vm, (void)base, (void)size;
   return MPS_RES_MEMORY;
@@ -101,6 +109,8 @@ static tdo_vm_t generic_vm = {.page_size = GENERIC_PAGE,
                               .decommit = generic_decommit,
                               .protect = generic_protect,
                               .advise_huge = generic_advise_huge,
+                              .populate = generic_populate,
+                              .taken = generic_taken,
                               .huge_size = generic_huge_size,
                               .mapping_limit = generic_mapping_limit};
 

@@ -72,6 +72,7 @@ OUR_KEY(SHIELD_MODE);
 OUR_KEY(SHIELD_QUEUE);
 OUR_KEY(SHIELD_QUANTUM);
 OUR_KEY(HUGE);
+OUR_KEY(POPULATE);
 
 mps_arg_s mps_args_none[] = {{MPS_KEY_ARGS_END, {0}}};
 
@@ -90,7 +91,8 @@ static const mps_key_t key_table[] = {
     MPS_KEY_AWL_FIND_DEPENDENT, MPS_KEY_MFS_UNIT_SIZE,
     MPS_KEY_MVFF_ARENA_HIGH, MPS_KEY_MVFF_SLOT_HIGH, MPS_KEY_MVFF_FIRST_FIT,
     MPS_KEY_MVT_RESERVE_DEPTH, MPS_KEY_MVT_FRAG_LIMIT, TDO_KEY_SHIELD_MODE,
-    TDO_KEY_SHIELD_QUEUE, TDO_KEY_SHIELD_QUANTUM, TDO_KEY_HUGE};
+    TDO_KEY_SHIELD_QUEUE, TDO_KEY_SHIELD_QUANTUM, TDO_KEY_HUGE,
+    TDO_KEY_POPULATE};
 
 bool tdo_key_known(mps_key_t key) {
   for (size_t i = 0; i < sizeof key_table / sizeof key_table[0]; ++i)

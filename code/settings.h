@@ -44,6 +44,8 @@
   X(huge, HUGE, "TESTUDO_HUGE", TDO_HUGE_OFF, "off", 0, 1000000,              \
     "off, old, all, or the number of a generation",                           \
     "lowest generation whose memory shall be huge pages")                     \
+  X(populate, FLAG, "TESTUDO_POPULATE", 1, "on", 0, 1, "on or off",            \
+    "touch memory before it is needed, on another processor")                 \
   X(reserve, SIZE0, "TESTUDO_RESERVE", 0, "a size chosen by the library",     \
     1048576, 70368744177664,                                                  \
     "a size from 1M to 65536G, or 0 to let the library choose",               \

@@ -59,6 +59,13 @@ struct tdo_vm {
      is refused, for which nothing changes but that a mapping may have been
      split. Sizes and addresses are multiples of huge_size. */
   mps_res_t (*advise_huge)(tdo_vm_t *vm, void *base, size_t size);
+  /* [BASE, BASE+SIZE) of a reservation, which is committed and was not touched
+     since, will be needed soon: touch it, if that is no work for the calling
+     thread. Nothing happens before it is decommitted
+     that could not be had by touching it. */
+  void (*populate)(tdo_vm_t *vm, void *base, size_t size);
+  /* What was asked to be touched is taken up to LIMIT. */
+  void (*taken)(tdo_vm_t *vm, void *limit);
   /* Bytes of a huge page; 0 if the system has none to give. */
   size_t (*huge_size)(tdo_vm_t *vm);
   /* Mappings that this process may have (vm.max_map_count); SIZE_MAX if

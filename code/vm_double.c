@@ -307,6 +307,20 @@ static mps_res_t double_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
   return behind == NULL ? MPS_RES_OK : behind->advise_huge(behind, base, size);
 }
 
+static void double_populate(tdo_vm_t *vm, void *base, size_t size) {
+  tdo_vm_double_t *d = double_of(vm);
+  tdo_vm_t *behind = d->options.behind;
+  TDO_CHECK(double_is_reserved(d, base, size));
+  double_record(d, TDO_VM_POPULATE, base, size, TDO_ACCESS_NONE, false);
+  if (behind != NULL) {
+    behind->populate(behind, base, size);
+  }
+}
+
+static void double_taken(tdo_vm_t *vm, void *limit) {
+  (void)vm, (void)limit;
+}
+
 static size_t double_huge_size(tdo_vm_t *vm) {
   return double_of(vm)->options.huge_size;
 }
@@ -354,6 +368,8 @@ mps_res_t tdo_vm_double_init(tdo_vm_double_t *d,
                                    .decommit = double_decommit,
                                    .protect = double_protect,
                                    .advise_huge = double_advise_huge,
+                                   .populate = double_populate,
+                                   .taken = double_taken,
                                    .huge_size = double_huge_size,
                                    .mapping_limit = double_mapping_limit};
   TDO_CHECK(options->pages > 0);

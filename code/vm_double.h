@@ -24,6 +24,7 @@ typedef enum tdo_vm_call_kind {
   TDO_VM_DECOMMIT,
   TDO_VM_PROTECT,
   TDO_VM_ADVISE, /* for huge pages */
+  TDO_VM_POPULATE,
   TDO_VM_CALL_KINDS
 } tdo_vm_call_kind_t;
 

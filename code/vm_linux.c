@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "code/check.h"
+#include "code/populate.h"
 
 /* COUNTED: each vm_sys function makes exactly one call to the kernel, which is
    counted there: the counters equal the kernel's own count. */
@@ -107,6 +108,7 @@ static mps_res_t vm_reserve(void **base_o, tdo_vm_t *vm, size_t size,
 
 static void vm_release(tdo_vm_t *vm, void *base, size_t size) {
   TDO_CHECK(vm_is_pages(vm, base, size));
+  tdo_populate_cancel(base, size);
   if (!vm_sys_unmap(vm, base, size)) {
     /* At the mapping limit, and merged with a neighbour: at least the memory
        goes back. */
@@ -182,6 +184,16 @@ static mps_res_t vm_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
+static void vm_populate(tdo_vm_t *vm, void *base, size_t size) {
+  TDO_CHECK(vm_is_pages(vm, base, size));
+  tdo_populate_ask(vm, base, size);
+}
+
+static void vm_taken(tdo_vm_t *vm, void *limit) {
+  (void)vm;
+  tdo_populate_taken(limit);
+}
+
 static size_t vm_huge_size(tdo_vm_t *vm) {
   size_t size = vm_read_number(
       "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", 0);
@@ -201,6 +213,8 @@ static tdo_vm_t vm_system = {.reserve = vm_reserve,
                              .decommit = vm_decommit,
                              .protect = vm_protect,
                              .advise_huge = vm_advise_huge,
+                             .populate = vm_populate,
+                             .taken = vm_taken,
                              .huge_size = vm_huge_size,
                              .mapping_limit = vm_mapping_limit};
 

@@ -48,6 +48,13 @@ extern const struct mps_key_s tdo_key_HUGE;
 #define TDO_HUGE_OLD 0xFFFFFFFEu /* "old": only what outlived its chain */
 #define TDO_HUGE_OFF 0xFFFFFFFFu /* "off" */
 
+/* Whether a thread of the library's own touches memory shortly before it is
+   needed, on another processor, once an arena is large (TESTUDO_POPULATE). The
+   default is true. */
+extern const struct mps_key_s tdo_key_POPULATE;
+#define TDO_KEY_POPULATE       (&tdo_key_POPULATE)
+#define TDO_KEY_POPULATE_FIELD b
+
 /* Keyword arguments of Testudo's own are added with this, because the
    common macro pastes names that begin with MPS_KEY_. */
 #define TDO_ARGS_ADD(args, key, value)                                        \
@@ -100,6 +107,8 @@ typedef struct tdo_statistics_s {
   /* Bytes that the system is advised to back by huge pages, and calls for
      that which it refused. */
   size_t huge_bytes, huge_refused;
+  /* Bytes that were to be touched before they were needed. */
+  size_t populated;
   /* Bytes promoted without a collection, since nearly all survived. */
   size_t tenured;
   /* System calls by the library in the whole process, each attempt counted:

@@ -82,6 +82,9 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
   o->huge = s.huge;
   if (tdo_arg_pick(&arg, args, TDO_KEY_HUGE) && !s.huge_given)
     o->huge = arg.val.u;
+  o->populate = s.populate;
+  if (tdo_arg_pick(&arg, args, TDO_KEY_POPULATE) && !s.populate_given)
+    o->populate = arg.val.b;
   if (s.grain_given && s.grain != 0)
     o->grain = s.grain;
   if (s.spare_given) {

@@ -51,6 +51,7 @@ static void statistics_heap(tdo_statistics_s *s, const tdo_heap_t *heap) {
   s->collections = t->collections;
   s->full_collections = t->full_collections;
   s->tenured = t->tenured;
+  s->populated = heap->space.populated;
   s->huge_bytes = heap->space.huge_bytes;
   s->huge_refused = heap->space.huge_refused;
   s->collect_seconds = (double)t->paused_ns / 1e9;
@@ -150,13 +151,14 @@ static void print_rest(FILE *f, const tdo_statistics_s *s) {
           "  collections  %zu, of everything %zu\n"
           "  promoted     %zu bytes without a collection\n"
           "  pauses       %zu, in all %.3f s, longest %.6f s\n"
+          "  populated    %zu bytes ahead of their use\n"
           "  huge pages   %zu bytes advised, %zu calls refused\n"
           "  faults       %zu minor, %zu major (whole process)\n"
           "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise "
           "(whole process)\n",
           s->stops, s->threads_stopped, s->stopped_seconds, s->collections,
           s->full_collections, s->tenured, s->pauses, s->collect_seconds,
-          s->longest_pause, s->huge_bytes, s->huge_refused, s->faults_minor,
+          s->longest_pause, s->populated, s->huge_bytes, s->huge_refused, s->faults_minor,
           s->faults_major, s->map_calls, s->unmap_calls,
           s->protect_calls_process, s->advise_calls);
 }

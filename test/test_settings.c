@@ -54,7 +54,7 @@ START_TEST(defaults) {
     ck_assert_int_eq(unsetenv(rows[i].variable), 0);
     ck_assert_int_eq(strncmp(rows[i].variable, "TESTUDO_", 8), 0);
   }
-  ck_assert_uint_eq(n, 14);
+  ck_assert_uint_eq(n, 15);
   read_with("TESTUDO_SHIELD", ""); /* empty is unset */
   ck_assert_str_eq(said, "");
   ck_assert_str_eq(tdo_settings_shields[settings.shield], "deferred");
@@ -67,6 +67,7 @@ START_TEST(defaults) {
   ck_assert_uint_eq(settings.grain, 0);
   ck_assert(!settings.grain_given && !settings.spare_given);
   ck_assert_uint_eq(settings.huge, TDO_HUGE_OFF);
+  ck_assert(settings.populate && !settings.populate_given);
   ck_assert_uint_eq(settings.reserve, 0);
   ck_assert_uint_eq(settings.stress, 0);
   ck_assert(!settings.statistics && !settings.check &&
@@ -93,6 +94,7 @@ START_TEST(taken) {
   TAKES(huge, "TESTUDO_HUGE", "Old", TDO_HUGE_OLD);
   TAKES(huge, "TESTUDO_HUGE", "all", TDO_HUGE_ALL);
   TAKES(huge, "TESTUDO_HUGE", "2", 2);
+  TAKES(populate, "TESTUDO_POPULATE", "off", false);
   TAKES(reserve, "TESTUDO_RESERVE", "2G", (size_t)2 << 30);
   TAKES(stress, "TESTUDO_STRESS", "7", 7);
   TAKES(statistics, "TESTUDO_STATISTICS", "yes", true);

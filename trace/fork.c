@@ -2,6 +2,7 @@
 #include "trace/fork.h"
 #include "code/event.h"
 #include "code/fork.h"
+#include "code/populate.h"
 #include "trace/heap.h"
 
 /* An arena that the forking thread has entered already (it forks within a
@@ -41,6 +42,7 @@ static void fork_parent(void) {
 
 static void fork_child(void) {
   tdo_stop_after_fork_in_child();
+  tdo_populate_after_fork_in_child();
   tdo_event_after_fork_in_child();
   tdo_heap_each(fork_leave_child);
   tdo_lock_global_release();

@@ -12,6 +12,18 @@ static int gcseg_place(const tdo_pool_t *pool, bool leaf) {
   return leaf ? TDO_PLACE_FIXED_LEAF : TDO_PLACE_FIXED;
 }
 
+/* Bytes that GEN is going to take soon beyond the next segment. None during a
+   full collection: its calls for protection would wait for those that touch
+   memory, and for the processor that does. Not beyond a generation's capacity:
+   it may never use the rest of its last zone. */
+static size_t gcseg_ahead(const tdo_gen_t *gen) {
+  if (gen->heap->trace.state != TDO_TRACE_IDLE && gen->heap->trace.full)
+    return 0;
+  if (gen->chain == NULL)
+    return SIZE_MAX;
+  return (size_t)tdo_fmax(0, gen->capacity - gen->fresh);
+}
+
 mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
                           tdo_gen_t *gen, size_t descriptor, size_t size,
                           bool leaf) {
@@ -24,6 +36,7 @@ mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
     return res;
   seg = p;
   memset(seg, 0, descriptor);
+  heap->space.populate_most = gcseg_ahead(gen);
   res = tdo_seg_init(&seg->seg, &heap->space, size,
                      gen->group[gcseg_place(pool, leaf)],
                      false, pool);

@@ -194,10 +194,11 @@ void tdo_heap_note_work(tdo_heap_t *heap) {
 }
 
 static void heap_count_pause(tdo_heap_t *heap) {
-  uint64_t ns = tdo_clock_ns() - heap->session_ns;
+  uint64_t now = tdo_clock_ns(), ns = now - heap->session_ns;
   unsigned bucket = 63 - (unsigned)__builtin_clzl(ns | 1);
 
   TDO_EVENT(TRACE, PAUSE, (tdo_word_t)heap, ns);
+  tdo_policy_paused(heap, heap->session_ns, now);
   heap->session_ns = 0;
   ++heap->stats.pauses;
   heap->stats.paused_ns += ns;
@@ -651,6 +652,7 @@ mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
                             EXTRA_PER_GRAIN, heap_huge(options));
   if (res != MPS_RES_OK)
     goto fail_space;
+  heap->space.populate = options->populate;
   res = heap_init_shield(heap, options);
   if (res != MPS_RES_OK)
     goto fail_shield;

@@ -38,6 +38,7 @@ typedef struct tdo_heap_options {
   size_t window;         /* address space to reserve; 0: choose */
   size_t quantum;        /* bytes scanned for each barrier hit */
   unsigned huge;         /* lowest generation with huge pages */
+  bool populate;         /* TDO_KEY_POPULATE */
   unsigned stress;       /* collect at every n-th chance; 0: never */
   bool check_heap;       /* run the heap checker around collections */
   bool log;              /* a line about each collection */
@@ -107,6 +108,8 @@ struct mps_arena_s {
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
   double debt;           /* bytes of scanning owed by a collection */
+  double pause_left;     /* ns by which the last pause could have been longer, */
+  uint64_t pause_ended;  /* and when it ended */
   size_t unpolled;       /* bytes of manual blocks since the last poll */
   bool full_wanted;      /* "collect all" ramp ended */
   bool bars_lost;        /* a read bar was refused: finish at once */
@@ -200,8 +203,11 @@ static inline char *tdo_heap_page_addr(const tdo_heap_t *heap, size_t page) {
 
 /* Policy. Poll: the allocator gives the collector a chance, having allocated
    BYTES. Step: work for at most SECONDS. */
-/* When a slice that begins now must end (ns); 0: whenever it is done. */
+/* When the pause that there is, or that begins now, must end (ns); 0: whenever
+   its work is done. */
 uint64_t tdo_policy_deadline(const tdo_heap_t *heap);
+/* There was a pause from BEGUN to ENDED (ns). */
+void tdo_policy_paused(tdo_heap_t *heap, uint64_t begun, uint64_t ended);
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes);
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
 /* Memory ran out: collect now, if the client allows; in the end everything.

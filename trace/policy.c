@@ -38,12 +38,31 @@
                             out */
 #define MINOR_GAIN 0.125 /* of it, that must be free after it */
 
-#define PAUSE_MOST 1e6 /* seconds; longer: no limit */
+#define PAUSE_MOST  1e6    /* seconds; longer: no limit */
+#define PAUSE_LEAST 0.0625 /* part of the pause time, for any pause */
+
+/* Nanoseconds that a pause which begins at BEGUN may take: pauses that follow
+   close on each other count as one. What they use up comes back as the program
+   runs. */
+static double policy_allowance(const tdo_heap_t *heap, uint64_t begun) {
+  return tdo_fmin(heap->pause_left + (double)(begun - heap->pause_ended),
+                  heap->pause_time * 1e9);
+}
 
 uint64_t tdo_policy_deadline(const tdo_heap_t *heap) {
-  return heap->pause_time > PAUSE_MOST
-             ? 0
-             : tdo_clock_ns() + (uint64_t)(heap->pause_time * 1e9);
+  uint64_t now = tdo_clock_ns();
+  uint64_t begun = heap->session_ns != 0 ? heap->session_ns : now;
+  double left = policy_allowance(heap, begun) - (double)(now - begun);
+
+  if (heap->pause_time > PAUSE_MOST)
+    return 0;
+  return now + (uint64_t)tdo_fmax(left, PAUSE_LEAST * heap->pause_time * 1e9);
+}
+
+void tdo_policy_paused(tdo_heap_t *heap, uint64_t begun, uint64_t ended) {
+  heap->pause_left =
+      tdo_fmax(0, policy_allowance(heap, begun) - (double)(ended - begun));
+  heap->pause_ended = ended;
 }
 
 /* Highest generation of CHAIN over its capacity, or -1. */
@@ -51,7 +70,7 @@ static long policy_due(const tdo_chain_t *chain) {
   long due = -1;
 
   for (size_t i = 0; i < chain->count; ++i)
-    if (chain->gens[i].fresh > chain->gens[i].capacity)
+    if (chain->gens[i].fresh >= chain->gens[i].capacity)
       due = (long)i;
   return due;
 }
@@ -96,14 +115,10 @@ static bool policy_incremental(const tdo_heap_t *heap) {
 }
 
 static void policy_run(tdo_heap_t *heap) {
-  uint64_t begun = tdo_clock_ns() - heap->trace.started;
-  uint64_t deadline = tdo_policy_deadline(heap);
-
   if (!policy_incremental(heap))
     tdo_trace_finish(heap);
-  else /* the flip is part of the pause */
-    (void)tdo_trace_work(heap, SIZE_MAX,
-                         deadline == 0 ? 0 : deadline - begun);
+  else
+    (void)tdo_trace_work(heap, SIZE_MAX, tdo_policy_deadline(heap));
 }
 
 /* A full collection is in progress and the mutator got BYTES: do enough to
