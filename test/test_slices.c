@@ -1,6 +1,10 @@
 /* Testudo: tests of what the client sees while a collection runs in slices:
    never the place from which an object was moved (interface, section 5.4).
    SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include "code/clock.h"
+#include "trace/heap.h"
+
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -75,4 +79,43 @@ START_TEST(definalization) {
 }
 END_TEST
 
-SUITE_MAIN("slices", 60, weak_roots, definalization)
+#define SECONDS 1e9
+
+/* Seconds that a pause beginning now may take. */
+static double allowed(tdo_heap_t *heap, double left) {
+  heap->pause_left = left * SECONDS;
+  heap->pause_ended = tdo_clock_ns();
+  return (double)(tdo_policy_deadline(heap) - tdo_clock_ns()) / SECONDS;
+}
+
+/* Pauses that follow on each other count as one, but each may do something;
+   long ones are not paid back by a longer one. */
+START_TEST(pauses) {
+  tdo_heap_t *heap;
+  uint64_t now = tdo_clock_ns();
+  heap_start(mps_class_amc());
+  heap = arena;
+  mps_arena_pause_time_set(arena, 10000);
+  ck_assert_double_eq_tol(allowed(heap, 1e6), 10000, 500);
+  ck_assert_double_eq_tol(allowed(heap, 5000), 5000, 500);
+  ck_assert_double_eq_tol(allowed(heap, 0), 625, 500);
+  heap->pause_left = 5000 * SECONDS;
+  heap->pause_ended = now;
+  tdo_policy_paused(heap, now, now + (uint64_t)(3000 * SECONDS));
+  ck_assert_double_eq_tol(heap->pause_left / SECONDS, 2000, 1);
+  heap->pause_ended = now;
+  tdo_policy_paused(heap, now, now + (uint64_t)(3000 * SECONDS));
+  ck_assert_double_eq_tol(heap->pause_left / SECONDS, 0, 1);
+  heap->pause_ended = now;
+  tdo_policy_paused(heap, now + (uint64_t)(4000 * SECONDS),
+                    now + (uint64_t)(4500 * SECONDS));
+  ck_assert_double_eq_tol(heap->pause_left / SECONDS, 3500, 1);
+  heap->pause_left = 0;
+  heap->pause_ended = now;
+  mps_arena_pause_time_set(arena, INFINITY);
+  ck_assert_uint_eq(tdo_policy_deadline(heap), 0);
+  heap_stop();
+}
+END_TEST
+
+SUITE_MAIN("slices", 60, weak_roots, pauses, definalization)
