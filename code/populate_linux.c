@@ -106,6 +106,9 @@ POPULATE_OWN static bool populate_touch(tdo_vm_t *vm, uintptr_t base,
     size_t piece;
     if (taken > base && taken < limit)
       base = POPULATE_BASE(taken + POPULATE_UNIT - 1);
+    /* The program is close behind: get ahead of it. */
+    if (base - taken < POPULATE_PIECE && limit - base > POPULATE_PIECE)
+      base += POPULATE_PIECE;
     piece = tdo_min(limit - base, POPULATE_PIECE);
     if (!populate_late(base)) {
       atomic_fetch_add_explicit(&vm->counters.advise, 1, memory_order_relaxed);

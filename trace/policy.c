@@ -29,10 +29,10 @@
 #define TENURE_DENSE 0.85 /* surviving share of a nursery, */
 #define TENURE_RUNS  2    /* times in a row, to promote the next ones as they
                              are; the first time twice this one's size, */
-#define TENURE_SHARE 0.25 /* in the end this share of the heap; */
-#define TENURE_COST  0.5  /* more, while it is less than this share of what a
+#define TENURE_SHARE 0.4  /* in the end this share of the heap; */
+#define TENURE_COST  0.8  /* more, while it is less than this share of what a
                              minor collection would have to scan, */
-#define TENURE_MOST  0.5  /* up to this share of the heap */
+#define TENURE_MOST  0.7  /* up to this share of the heap */
 
 #define MINOR_MOST 0.5   /* of the heap, for a minor collection when memory ran
                             out */
