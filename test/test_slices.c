@@ -96,9 +96,9 @@ START_TEST(pauses) {
   heap_start(mps_class_amc());
   heap = arena;
   mps_arena_pause_time_set(arena, 10000);
-  ck_assert_double_eq_tol(allowed(heap, 1e6), 10000, 500);
+  ck_assert_double_eq_tol(allowed(heap, 1e6), 8000, 500);
   ck_assert_double_eq_tol(allowed(heap, 5000), 5000, 500);
-  ck_assert_double_eq_tol(allowed(heap, 0), 625, 500);
+  ck_assert_double_eq_tol(allowed(heap, 0), 200, 190);
   heap->pause_left = 5000 * SECONDS;
   heap->pause_ended = now;
   tdo_policy_paused(heap, now, now + (uint64_t)(3000 * SECONDS));

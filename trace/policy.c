@@ -39,14 +39,16 @@
 #define MINOR_GAIN 0.125 /* of it, that must be free after it */
 
 #define PAUSE_MOST  1e6    /* seconds; longer: no limit */
-#define PAUSE_LEAST 0.0625 /* part of the pause time, for any pause */
+#define PAUSE_SHARE 0.8    /* of the pause time, until work ends: what ends a
+                              pause, and what the program does, takes time */
+#define PAUSE_LEAST 0.02   /* the same, for any pause */
 
 /* Nanoseconds that a pause which begins at BEGUN may take: pauses that follow
    close on each other count as one. What they use up comes back as the program
    runs. */
 static double policy_allowance(const tdo_heap_t *heap, uint64_t begun) {
   return tdo_fmin(heap->pause_left + (double)(begun - heap->pause_ended),
-                  heap->pause_time * 1e9);
+                  PAUSE_SHARE * heap->pause_time * 1e9);
 }
 
 uint64_t tdo_policy_deadline(const tdo_heap_t *heap) {
