@@ -3,6 +3,7 @@
 #ifndef TDO_CODE_CONTEXT_H
 #define TDO_CODE_CONTEXT_H
 
+#include <string.h>
 #include "code/base.h"
 
 /* The state of one thread at a point: its stack pointer, and its registers
@@ -60,12 +61,12 @@ typedef struct tdo_context {
   } while (0)
 #endif
 
+/* CTX lies in the stack that will be scanned: what earlier calls left there
+   must not keep anything alive. */
 #define TDO_CONTEXT_SAVE(ctx)                                                 \
   do {                                                                        \
+    memset((ctx), 0, sizeof *(ctx));                                          \
     TDO_CONTEXT_REGISTERS(ctx);                                               \
-    (ctx)->more = NULL;                                                       \
-    (ctx)->more_count = 0;                                                    \
-    (ctx)->alternate = (ctx)->alternate_limit = NULL;                         \
   } while (0)
 
 /* If the calling thread is inside our memory fault handler: true, and *CTX_O
