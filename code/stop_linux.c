@@ -159,10 +159,13 @@ STOP_PLAIN static void stop_entry(int signal, siginfo_t *info,
   int saved_errno = errno;
   tdo_stop_thread_t *self = stop_self;
   if (self != NULL && atomic_load(&self->park) == STOP_WANTED) {
-    /* Inside our fault handler, what counts is the faulting instruction. */
+    /* Inside our fault handler, too: a handler of the client's may have
+       interrupted that, and what it holds must be found. The state at the
+       fault lies on the same stack, or on the alternate one. */
     const void *fault = tdo_context_linux_fault();
-    if (fault != NULL || !stop_evades(self, context)) {
-      self->context = fault != NULL ? fault : context;
+    bool evades = stop_evades(self, context);
+    if (!evades || fault != NULL) {
+      self->context = evades ? fault : context;
       stop_park(self);
     }
   } else if (info->si_code != SI_TKILL || info->si_pid != stop_pid) {

@@ -9,9 +9,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "code/fault.h"
 #include "code/stop.h"
 #include "test/suite.h"
 
@@ -230,6 +232,55 @@ static void *exits(void *p) {
   return NULL;
 }
 
+static char *protected_page;
+static _Atomic(char *) deep;
+
+/* A fault handler that a client's signal handler interrupts: no other than one
+   that takes its time, for whoever stops the thread. */
+static bool dawdle(void *addr, tdo_fault_kind_t kind) {
+  char local = 1;
+  (void)addr, (void)kind;
+  atomic_store(&deep, &local);
+  while (!atomic_load(&go)) {
+    sched_yield();
+  }
+  return mprotect(protected_page, (size_t)sysconf(_SC_PAGESIZE),
+                  PROT_READ | PROT_WRITE) == 0;
+}
+
+static void *faults(void *p) {
+  worker_t *w = p;
+  arrive(w);
+  *protected_page = 1;
+  tdo_stop_deregister(w->thread);
+  return NULL;
+}
+
+/* What lies deeper on the stack than the fault counts, too. */
+START_TEST(in_the_fault_handler) {
+  tdo_context_t context;
+  long size = sysconf(_SC_PAGESIZE);
+  ck_assert_int_eq(tdo_fault_install(dawdle), MPS_RES_OK);
+  protected_page = mmap(NULL, (size_t)size, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ck_assert_ptr_ne(protected_page, MAP_FAILED);
+  start(faults, 1);
+  while (atomic_load(&deep) == NULL) {
+    sched_yield();
+  }
+  tdo_stop_begin();
+  tdo_stop_threads(records, 1);
+  ck_assert(tdo_stop_context(&context, records[0]));
+  ck_assert_uint_le((uintptr_t)context.sp, (uintptr_t)atomic_load(&deep));
+  ck_assert_uint_lt((uintptr_t)atomic_load(&deep) - (uintptr_t)context.sp,
+                    1 << 20);
+  tdo_resume_threads(records, 1);
+  tdo_stop_end();
+  atomic_store(&go, true);
+  finish(1);
+}
+END_TEST
+
 START_TEST(exiting) {
   for (int round = 0; round < ROUNDS / 2; ++round) {
     start(exits, THREADS);
@@ -408,5 +459,6 @@ START_TEST(forked) {
 END_TEST
 
 SUITE_MAIN("stop", 60, spinning, stopped_again, blocked_in_read,
-           blocked_in_nanosleep, stack_range, exiting, created_during_stop,
-           spurious, two_stoppers, many_registrations, forked)
+           blocked_in_nanosleep, stack_range, in_the_fault_handler, exiting,
+           created_during_stop, spurious, two_stoppers, many_registrations,
+           forked)
