@@ -1,7 +1,6 @@
 /* Testudo: tests of what testudo.h offers, of telemetry as clients see it, and
    of the types of the interface (sections 1.2-1.4, 2.26, 11).
    SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,8 +8,7 @@
 #include "mpscawl.h"
 #include "mpsio.h"
 #include "mpslib.h"
-#include "trace/heap.h"
-
+#include "code/platform.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -110,33 +108,6 @@ START_TEST(test_fault) {
   tdo_statistics(arena, &s);
   ck_assert(passed || s.hits_read + s.hits_write == 0);
   ck_assert(!foreign);
-  heap_stop();
-}
-END_TEST
-
-static sigjmp_buf no_page;
-static volatile int offered;
-
-static void nobody(int signal, siginfo_t *info, void *context) {
-  ++offered;
-  if (!tdo_fault(signal, info, context))
-    siglongjmp(no_page, 1);
-}
-
-/* A fault where nothing is, or nothing any more, is tried once again: what was
-   there may have gone while the thread waited. Then it is somebody else's. */
-START_TEST(test_nowhere) {
-  struct sigaction action = {.sa_sigaction = nobody,
-                             .sa_flags = SA_SIGINFO | SA_NODEFER};
-  volatile char *p;
-  heap_start(mps_class_amc());
-  ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
-  p = arena->space.base + arena->space.size - 4096;
-  for (int i = 1; i <= 3; ++i) {
-    if (sigsetjmp(no_page, 1) == 0)
-      (void)p[i % 2];
-    ck_assert_int_eq(offered, 2 * i);
-  }
   heap_stop();
 }
 END_TEST
@@ -260,5 +231,4 @@ START_TEST(test_types) {
 END_TEST
 
 SUITE_MAIN("extension", 60, test_describe, test_statistics, test_fault,
-           test_nowhere, test_check, test_shield_keys, test_telemetry,
-           test_types)
+           test_check, test_shield_keys, test_telemetry, test_types)

@@ -282,18 +282,6 @@ static void heap_hit(tdo_heap_t *heap, char *addr, tdo_fault_kind_t kind,
   }
 }
 
-/* A fault that is for nobody, for all that is known by now, may have been for
-   a page that was given back while this thread waited for the lock: the access
-   is tried again, once. True if it is to be. */
-static bool heap_fault_again(const void *addr) {
-  static _Thread_local const void *last
-      __attribute__((tls_model("initial-exec")));
-  bool again = last != addr;
-
-  last = again ? addr : NULL;
-  return again;
-}
-
 static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
   tdo_heap_t *heap = heaps_find(addr);
   uint64_t start;
@@ -320,7 +308,7 @@ static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
   TDO_EVENT(SEG, HIT, (tdo_word_t)heap, (tdo_word_t)addr, kind, start);
   heap_count(heap->stats.hit_log2, start);
   tdo_heap_leave(heap);
-  return ours || heap_fault_again(addr);
+  return ours;
 }
 
 mps_addr_t tdo_heap_peek(tdo_heap_t *heap, mps_addr_t *p) {
