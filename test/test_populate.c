@@ -19,7 +19,7 @@
 #include "test/objects.h"
 #include "test/suite.h"
 
-enum { GRAIN = 4096, PER_ZONE = 256, ZONES = 128, CALLS = 4000 };
+enum { GRAIN = 4096, PER_ZONE = 256, ZONES = 256, CALLS = 4000 };
 
 #define AHEAD ((size_t)1536 << 10)
 
@@ -233,7 +233,7 @@ START_TEST(ahead) {
   enum { PIECE = 16 };
   size_t small = 0, used = 0, after = 0;
   space_start(GRAIN);
-  while (space.committed < (size_t)20 << 20) {
+  while (space.committed < (size_t)40 << 20) {
     (void)take(PIECE, group);
     small += PIECE;
   }
@@ -256,7 +256,7 @@ END_TEST
 /* What is used again, is not for a generation, or was not wished, is not
    asked for. */
 START_TEST(not_ahead) {
-  size_t n = 40 * PER_ZONE, first, before;
+  size_t n = 80 * PER_ZONE, first, before;
   space_start(GRAIN);
   first = take(n, group);
   before = asked();
@@ -273,7 +273,7 @@ START_TEST(not_ahead) {
   ck_assert_uint_eq(asked(), before);
   space_stop();
   space_start((size_t)1 << 20); /* a grain is more than what is ahead */
-  for (size_t i = 0; i < 40; ++i)
+  for (size_t i = 0; i < 80; ++i)
     (void)take(1, group);
   ck_assert_uint_eq(asked(), 0);
   space_stop();
@@ -282,14 +282,14 @@ END_TEST
 
 /* Memory that went and came again is fresh again. */
 START_TEST(again) {
-  size_t n = 40 * PER_ZONE, first, before;
+  size_t n = 80 * PER_ZONE, first, before;
   space_start(GRAIN);
   first = take(n, group);
   before = asked();
   tdo_space_free(&space, first, n);
   tdo_space_purge(&space, SIZE_MAX / 4);
   ck_assert_uint_eq(tdo_bits_count(space.fresh, 0, space.grains), 0);
-  (void)take(36 * PER_ZONE, group);
+  (void)take(76 * PER_ZONE, group);
   for (size_t i = 0; i < 4 * PER_ZONE; i += 16)
     (void)take(16, group);
   ck_assert_uint_gt(asked(), before);
@@ -308,7 +308,7 @@ static void grow(bool populate) {
   }
   MPS_ARGS_END(args);
   heap_in_arena(mps_class_amc());
-  for (size_t i = 0; i < 500000; ++i) {
+  for (size_t i = 0; i < 1400000; ++i) {
     mps_addr_t o = node(10);
     *obj_ref(o, 1) = table[i % ROOTS];
     table[i % ROOTS] = o;
