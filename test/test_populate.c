@@ -231,7 +231,7 @@ static size_t asked(void) {
    for the pieces at which commits begin. */
 START_TEST(ahead) {
   enum { PIECE = 16 };
-  size_t small = 0, used = 0, after = 0;
+  size_t small = 0, used = 0;
   space_start(GRAIN);
   while (space.committed < (size_t)40 << 20) {
     (void)take(PIECE, group);
@@ -242,8 +242,6 @@ START_TEST(ahead) {
     size_t first = take(PIECE, group);
     ck_assert(!tdo_bits_get(space.fresh, first));
     used += PIECE;
-    if (used > 4 * PER_ZONE)
-      after += PIECE;
     if (used % (4 * PIECE) == 0)
       REQUIRE(tdo_space_check(&space));
   }
