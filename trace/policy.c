@@ -116,11 +116,17 @@ static bool policy_incremental(const tdo_heap_t *heap) {
          heap->pause_time <= PAUSE_MOST;
 }
 
+/* A minor collection that is nearly done gets all of the pause time: to go on
+   in slices costs more than the rest of it. */
 static void policy_run(tdo_heap_t *heap) {
+  uint64_t deadline = tdo_policy_deadline(heap);
+
+  if (deadline != 0 && !heap->trace.full)
+    deadline += (uint64_t)((1 - PAUSE_SHARE) * heap->pause_time * 1e9);
   if (!policy_incremental(heap))
     tdo_trace_finish(heap);
   else
-    (void)tdo_trace_work(heap, SIZE_MAX, tdo_policy_deadline(heap));
+    (void)tdo_trace_work(heap, SIZE_MAX, deadline);
 }
 
 /* A full collection is in progress and the mutator got BYTES: do enough to
