@@ -415,11 +415,11 @@ START_TEST(test_signal_anywhere) {
   struct sigaction action = {.sa_handler = timer_handler,
                              .sa_flags = SA_RESTART};
   mps_root_t stack;
-  void *cold = &cold;
   heap_start(mps_class_amc());
   /* The handler may collect while what it interrupted holds references in
-     registers; the kernel saved them on this stack. */
-  ck_assert_int_eq(mps_root_create_thread(&stack, arena, thr, cold),
+     registers, which the kernel saved on this stack, or in variables of this
+     very function. */
+  ck_assert_int_eq(mps_root_create_thread(&stack, arena, thr, FRAME_COLD()),
                    MPS_RES_OK);
   handler_ap = point(pool);
   ck_assert_int_eq(mps_pool_create_k(&handler_manual, arena, mps_class_mvff(),
