@@ -72,7 +72,7 @@ static long policy_due(const tdo_chain_t *chain) {
   long due = -1;
 
   for (size_t i = 0; i < chain->count; ++i)
-    if (chain->gens[i].fresh >= chain->gens[i].capacity)
+    if (chain->gens[i].fresh > chain->gens[i].capacity)
       due = (long)i;
   return due;
 }
