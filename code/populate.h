@@ -16,8 +16,8 @@
 #include "code/vm.h"
 
 /* Ask that [BASE, BASE+SIZE), whole pages that can be written, be touched
-   soon. Contents do not change. Forgotten if too much
-   was asked already. The calls are counted as VM's. */
+   soon. Contents do not change. Forgotten if too much was asked already. The
+   calls are counted as VM's. */
 void tdo_populate_ask(tdo_vm_t *vm, void *base, size_t size);
 
 /* The program takes memory up to LIMIT now: it will touch that itself. */

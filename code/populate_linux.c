@@ -64,8 +64,8 @@ static _Alignas(16) char populate_stack[POPULATE_STACK];
 #endif
 #define POPULATE_OWN TDO_NO_SANITIZE POPULATE_BARE /* .own */
 
-POPULATE_OWN static inline long populate_call(long number, long a, long b, long c,
-                                 long d) {
+POPULATE_OWN static inline long populate_call(long number, long a, long b,
+                                              long c, long d) {
 #if defined(__x86_64__)
   long res;
   register long r10 __asm__("r10") = d;
@@ -98,8 +98,8 @@ POPULATE_OWN static bool populate_late(uintptr_t base) {
          (resident & 1) != 0;
 }
 
-/* Touch [BASE, LIMIT) piece by piece; false if the system refuses. */
-POPULATE_OWN static bool populate_touch(tdo_vm_t *vm, uintptr_t base,
+/* Touch [BASE, LIMIT) piece by piece, as long as the system does it. */
+POPULATE_OWN static void populate_touch(tdo_vm_t *vm, uintptr_t base,
                                         uintptr_t limit) {
   while (base < limit) {
     uintptr_t taken = atomic_load(&populate_taken);
@@ -116,12 +116,11 @@ POPULATE_OWN static bool populate_touch(tdo_vm_t *vm, uintptr_t base,
                         MADV_POPULATE_WRITE, 0) != 0) {
         atomic_fetch_add_explicit(&vm->counters.refused, 1,
                                   memory_order_relaxed);
-        return false;
+        return;
       }
     }
     base += piece;
   }
-  return true;
 }
 
 /* Touch what is asked in the slot; false if nothing is. */
@@ -132,8 +131,8 @@ POPULATE_OWN static bool populate_do(_Atomic(uintptr_t) *slot) {
     return false;
   atomic_store(&populate_busy, r); /* before it is nowhere else to be seen */
   if (atomic_compare_exchange_strong(slot, &r, 0))
-    (void)populate_touch(atomic_load(&populate_vm), POPULATE_BASE(r),
-                         POPULATE_BASE(r) + POPULATE_SIZE(r));
+    populate_touch(atomic_load(&populate_vm), POPULATE_BASE(r),
+                   POPULATE_BASE(r) + POPULATE_SIZE(r));
   atomic_store(&populate_busy, 0);
   return true;
 }

@@ -61,8 +61,8 @@ struct tdo_vm {
   mps_res_t (*advise_huge)(tdo_vm_t *vm, void *base, size_t size);
   /* [BASE, BASE+SIZE) of a reservation, which is committed and was not touched
      since, will be needed soon: touch it, if that is no work for the calling
-     thread. Nothing happens before it is decommitted
-     that could not be had by touching it. */
+     thread. Nothing happens before it is decommitted that could not be had by
+     touching it. */
   void (*populate)(tdo_vm_t *vm, void *base, size_t size);
   /* What was asked to be touched is taken up to LIMIT. */
   void (*taken)(tdo_vm_t *vm, void *limit);

@@ -158,8 +158,8 @@ static void print_rest(FILE *f, const tdo_statistics_s *s) {
           "(whole process)\n",
           s->stops, s->threads_stopped, s->stopped_seconds, s->collections,
           s->full_collections, s->tenured, s->pauses, s->collect_seconds,
-          s->longest_pause, s->populated, s->huge_bytes, s->huge_refused, s->faults_minor,
-          s->faults_major, s->map_calls, s->unmap_calls,
+          s->longest_pause, s->populated, s->huge_bytes, s->huge_refused,
+          s->faults_minor, s->faults_major, s->map_calls, s->unmap_calls,
           s->protect_calls_process, s->advise_calls);
 }
 

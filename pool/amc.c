@@ -314,7 +314,7 @@ static mps_addr_t amc_pinned(tdo_pool_t *pool, tdo_gcseg_t *gc,
   .empty = amc_empty, .ramp = amc_ramp, .whiten = tdo_amc_whiten,             \
   .pinned = amc_pinned, .fix = tdo_amc_fix, .alive = tdo_amc_alive,           \
   .pause = tdo_amc_pause, .reclaim = tdo_amc_reclaim,                         \
-  .tenured = tdo_amc_tenured, .fetch = tdo_amc_fetch, .walk = amc_walk,                               \
+  .tenured = tdo_amc_tenured, .fetch = tdo_amc_fetch, .walk = amc_walk,       \
   .addr_object = amc_addr_object
 
 static const tdo_pool_class_t amc_class = {

@@ -227,6 +227,19 @@ static size_t asked(void) {
   return bytes;
 }
 
+/* Take, piece by piece, N grains. */
+static void take_pieces(size_t n, size_t piece) {
+  for (size_t i = 0; i < n; i += piece)
+    (void)take(piece, group);
+}
+
+/* Take most of the space and give it back; the bytes asked for so far. */
+static size_t use_and_free(size_t n) {
+  size_t first = take(n, group), bytes = asked();
+  tdo_space_free(&space, first, n);
+  return bytes;
+}
+
 /* Nothing in a small space; then whatever is taken was asked for before, but
    for the pieces at which commits begin. */
 START_TEST(ahead) {
@@ -254,25 +267,20 @@ END_TEST
 /* What is used again, is not for a generation, or was not wished, is not
    asked for. */
 START_TEST(not_ahead) {
-  size_t n = 80 * PER_ZONE, first, before;
+  size_t n = 80 * PER_ZONE, before;
   space_start(GRAIN);
-  first = take(n, group);
-  before = asked();
-  tdo_space_free(&space, first, n);
-  for (size_t i = 0; i < n / 64; ++i)
-    (void)take(64, group);
+  before = use_and_free(n);
+  take_pieces(n, 64);
   ck_assert_uint_eq(asked(), before); /* it was touched already */
   (void)take(64, TDO_GROUP_MANUAL);
   (void)take(64, TDO_GROUP_CONTROL);
   ck_assert_uint_eq(asked(), before);
   space.populate = false;
-  for (size_t i = 0; i < 8 * PER_ZONE; i += 16)
-    (void)take(16, group);
+  take_pieces(8 * PER_ZONE, 16);
   ck_assert_uint_eq(asked(), before);
   space_stop();
   space_start((size_t)1 << 20); /* a grain is more than what is ahead */
-  for (size_t i = 0; i < 80; ++i)
-    (void)take(1, group);
+  take_pieces(80, 1);
   ck_assert_uint_eq(asked(), 0);
   space_stop();
 }
@@ -280,16 +288,13 @@ END_TEST
 
 /* Memory that went and came again is fresh again. */
 START_TEST(again) {
-  size_t n = 80 * PER_ZONE, first, before;
+  size_t before;
   space_start(GRAIN);
-  first = take(n, group);
-  before = asked();
-  tdo_space_free(&space, first, n);
+  before = use_and_free(80 * PER_ZONE);
   tdo_space_purge(&space, SIZE_MAX / 4);
   ck_assert_uint_eq(tdo_bits_count(space.fresh, 0, space.grains), 0);
   (void)take(76 * PER_ZONE, group);
-  for (size_t i = 0; i < 4 * PER_ZONE; i += 16)
-    (void)take(16, group);
+  take_pieces(4 * PER_ZONE, 16);
   ck_assert_uint_gt(asked(), before);
   space_stop();
 }

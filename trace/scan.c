@@ -48,6 +48,22 @@ mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
 #define PREFETCH_LEAST 256
 #define PREFETCH_MOST  65536
 
+/* Where to stop in [BASE, LIMIT). */
+static const mps_word_t *scan_prefetch_end(const char *base,
+                                           const char *limit) {
+  const char *end = limit - base > PREFETCH_MOST ? base + PREFETCH_MOST : limit;
+
+  return (const mps_word_t *)(const void *)end;
+}
+
+/* The test of MPS_FIX1, on any word. */
+static inline bool scan_may_be_white(const tdo_scan_t *scan, mps_word_t word) {
+  mps_word_t offset = word - scan->ss._base;
+
+  return offset < scan->ss._size &&
+         (scan->ss._zones[offset >> scan->ss._shift] & 0x80);
+}
+
 /* Get the objects that may be copied because of [BASE, LIMIT) on their way to
    the cache: the client's scan method meets them one by one. It pays for old
    objects, whose references lead all over the nursery; what was just copied
@@ -56,14 +72,9 @@ TDO_NO_SANITIZE static void scan_prefetch(const tdo_scan_t *scan,
                                           const char *base,
                                           const char *limit) {
   const mps_word_t *p = (const mps_word_t *)(const void *)base;
-  const mps_word_t *end =
-      (const mps_word_t *)(const void *)(limit - base > PREFETCH_MOST
-                                             ? base + PREFETCH_MOST
-                                             : limit);
+  const mps_word_t *end = scan_prefetch_end(base, limit);
   for (; p < end; ++p) {
-    mps_word_t offset = *p - scan->ss._base;
-    if (offset < scan->ss._size &&
-        (scan->ss._zones[offset >> scan->ss._shift] & 0x80)) {
+    if (scan_may_be_white(scan, *p)) {
       const void *ref = (const void *)(*p & ~(mps_word_t)7);
       __builtin_prefetch(ref);
       /* Else compilers find that the function does nothing. */
@@ -82,20 +93,16 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
                                                 const char *limit) {
   const tdo_space_t *sp = &scan->heap->space;
   const mps_word_t *p = (const mps_word_t *)(const void *)base;
-  const mps_word_t *end =
-      (const mps_word_t *)(const void *)(limit - base > PREFETCH_MOST
-                                             ? base + PREFETCH_MOST
-                                             : limit);
+  const mps_word_t *end = scan_prefetch_end(base, limit);
   while (p < end) {
     mps_word_t refs[MARK_BATCH];
     void *segs[MARK_BATCH];
     size_t n = 0;
     for (; p < end && n < MARK_BATCH; ++p) {
-      mps_word_t offset = *p - scan->ss._base;
-      if (offset < scan->ss._size &&
-          (scan->ss._zones[offset >> scan->ss._shift] & 0x80)) {
+      if (scan_may_be_white(scan, *p)) {
         refs[n++] = *p;
-        __builtin_prefetch(&sp->owner[offset >> sp->grain_shift]);
+        __builtin_prefetch(
+            &sp->owner[(*p - scan->ss._base) >> sp->grain_shift]);
       }
     }
     for (size_t i = 0; i < n; ++i) {
