@@ -5,17 +5,27 @@
 #define TDO_TEST_ASSERTED_H
 
 #include <check.h>
+#include <stdio.h>
 #include "code/base.h"
 #include "mpslib.h"
 
 static unsigned asserted_count;
+static char asserted_first[512]; /* of those that were counted */
 
 static void asserted_handler(const char *file, unsigned line,
                              const char *sentence) {
   ck_assert_ptr_nonnull(file);
   ck_assert_uint_ne(line, 0);
   ck_assert_ptr_nonnull(sentence);
-  ++asserted_count;
+  if (asserted_count++ == 0)
+    (void)snprintf(asserted_first, sizeof asserted_first, "%s:%u: %s", file,
+                   line, sentence);
+}
+
+/* Nothing was asserted since the last start. */
+static inline void asserted_none(void) {
+  ck_assert_msg(asserted_count == 0, "%u assertions, the first: %s",
+                asserted_count, asserted_first);
 }
 
 /* From here on assertions are counted. */

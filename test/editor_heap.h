@@ -405,7 +405,7 @@ static inline void editor_heap_stop(void) {
   mps_fmt_destroy(frame_format);
   mps_fmt_destroy(object_format);
   mps_arena_destroy(arena);
-  ck_assert_uint_eq(asserted_count, 0);
+  asserted_none();
 }
 
 #endif /* TDO_TEST_EDITOR_HEAP_H */

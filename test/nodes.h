@@ -242,7 +242,7 @@ static inline void stop(void) {
   mps_fmt_destroy(moving_format);
   mps_fmt_destroy(format);
   mps_arena_destroy(arena);
-  ck_assert_uint_eq(asserted_count, 0);
+  asserted_none();
 }
 
 /* An ordinary pool of class CLS with FMT, in CHAIN (null: the default). */

@@ -20,7 +20,7 @@ static inline void start(void) {
 /* Unmake it; nobody left anything behind. */
 static inline void stop(void) {
   mps_arena_destroy(arena);
-  ck_assert_uint_eq(asserted_count, 0);
+  asserted_none();
 }
 
 /* RES becomes the result of creating POOL of class CLS with one argument, its

@@ -307,8 +307,9 @@ static inline void play(const scenario_t *scenarios, int i) {
   const scenario_t *s = &scenarios[plays[i] / (WORLDS * KINDS)];
   world_open(&worlds[plays[i] / KINDS % WORLDS], &kinds[plays[i] % KINDS]);
   s->play();
-  ck_assert_msg(asserted_count == 0, "%s on %s, %s: %u assertions", s->name,
-                kind->name, world->name, asserted_count);
+  ck_assert_msg(asserted_count == 0, "%s on %s, %s: %u assertions, first %s",
+                s->name, kind->name, world->name, asserted_count,
+                asserted_first);
   heap_stop();
 }
 

@@ -76,7 +76,7 @@ static void *work(void *p) {
   (void)p;
   REQUIRE(sigaltstack(&stack, NULL) == 0);
   REQUIRE(mps_thread_reg(&thread, arena) == MPS_RES_OK);
-  REQUIRE(mps_root_create_thread(&root, arena, thread, (char *)(&held + 1)) ==
+  REQUIRE(mps_root_create_thread(&root, arena, thread, FRAME_COLD()) ==
           MPS_RES_OK);
   handler_ap = point(pool);
   hold(&held);

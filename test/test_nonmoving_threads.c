@@ -79,7 +79,7 @@ static void *worker_main(void *arg) {
   mps_ap_t ap[2], weak, pairs, leaf, stack;
 
   REQUIRE(mps_thread_reg(&thr, arena) == MPS_RES_OK);
-  REQUIRE(mps_root_create_thread(&registers, arena, thr, &thr + 1) ==
+  REQUIRE(mps_root_create_thread(&registers, arena, thr, FRAME_COLD()) ==
           MPS_RES_OK);
   REQUIRE(mps_ap_create(&ap[0], ams, mps_rank_exact()) == MPS_RES_OK);
   REQUIRE(mps_ap_create(&ap[1], amc, mps_rank_exact()) == MPS_RES_OK);

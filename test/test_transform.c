@@ -246,11 +246,10 @@ START_TEST(test_dead_stack) {
   return; /* its frames have more in them */
 #endif
   mps_root_t root;
-  mps_addr_t cold;
   mps_bool_t applied;
   heap_start(mps_class_amc());
   fill_first();
-  ck_assert_int_eq(mps_root_create_thread(&root, arena, thr, &cold + 1),
+  ck_assert_int_eq(mps_root_create_thread(&root, arena, thr, FRAME_COLD()),
                    MPS_RES_OK);
   begin();
   add_first();
