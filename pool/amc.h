@@ -25,6 +25,7 @@ typedef struct amc_seg {
   tdo_bits_t *pins, *unread;
   tdo_bits_t *pin_table; /* room for both, secured in advance, or null */
   size_t pin_count;  /* bits in each */
+  char *padded;      /* .padded; null: no pads are known */
   tdo_bits_t *held;  /* .held; null: none is */
   uint32_t *starts;  /* .starts */
   size_t card_count, starts_known;
@@ -74,8 +75,9 @@ static inline size_t tdo_amc_pin_bytes(const amc_seg_t *seg) {
   return 2 * tdo_bits_words(seg->pin_count) * sizeof(tdo_bits_t);
 }
 
-/* Begin with no pins. */
+/* Begin with no pins; which blocks are pads is forgotten. */
 static inline void tdo_amc_use_pins(amc_seg_t *seg) {
+  seg->padded = NULL;
   seg->pins = seg->pin_table;
   seg->unread = seg->pins + tdo_bits_words(seg->pin_count);
   memset(seg->pins, 0, tdo_amc_pin_bytes(seg));

@@ -429,6 +429,24 @@ static void amc_pad(amc_pool_t *amc, char *base, char *limit) {
     amc->pool.format->pad(base, (size_t)(limit - base));
 }
 
+/* From now on pads are noted (.padded), as far as there is a table for that.
+   The pins stay; what was unread has been read. */
+static void amc_note_pads(amc_seg_t *seg) {
+  seg->padded = NULL;
+  if (seg->pins != NULL) {
+    memset(seg->unread, 0, tdo_amc_pin_bytes(seg) / 2);
+    seg->padded = seg->gc.seg.base;
+  }
+}
+
+/* The same, noted. */
+static void amc_pad_between(amc_pool_t *amc, amc_seg_t *seg, char *base,
+                            char *limit) {
+  amc_pad(amc, base, limit);
+  if (base < limit && seg->padded != NULL)
+    tdo_bits_set(seg->unread, tdo_amc_pin_index(amc, seg, base));
+}
+
 /* Give back the whole grains of dead [seg.base, FIRST), which is then where
    the segment's objects begin, and pad the rest. */
 static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
@@ -466,12 +484,13 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   char *p = seg->gc.seg.base, *first = NULL, *dead = p, *next, *end;
   size_t live = 0;
 
+  amc_note_pads(seg);
   for (; (p = amc_next_stay(amc, seg, p)) < seg->gc.filled; p = next) {
     next = tdo_amc_next(amc, p);
     if (first == NULL)
       first = p;
     else
-      amc_pad(amc, dead, p);
+      amc_pad_between(amc, seg, dead, p);
     dead = next;
     live += (size_t)(next - p);
   }
@@ -502,10 +521,11 @@ static void amc_reclaim_tail(amc_pool_t *amc, amc_seg_t *seg) {
   tdo_amc_close(seg);
   tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
   if (gc->nailed) {
+    amc_note_pads(seg);
     for (; p < seg->condemned; p = next) {
       next = tdo_amc_next(amc, p);
       if (!amc_stays(amc, seg, p))
-        amc_pad(amc, p, next);
+        amc_pad_between(amc, seg, p, next);
     }
   } else {
     amc_cut_front(amc, seg, seg->condemned);

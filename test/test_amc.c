@@ -637,6 +637,45 @@ START_TEST(test_addr_object) {
 }
 END_TEST
 
+/* What becomes pads between objects that stay answers no more, also when it
+   becomes pads again; with a point's buffer behind it, and without. */
+START_TEST(test_addr_pad) {
+  enum { N = 1000 };
+  static char *old[N];
+  mps_pool_class_t cls[] = {mps_class_amc(), mps_class_amcz()};
+  mps_addr_t found;
+  heap_start(cls[_i % 2]);
+  ambiguous();
+  mps_arena_park(arena);
+  for (size_t i = 0; i < N; ++i)
+    old[i] = table[i] = numbered(i);
+  if (_i / 2 == 0) {
+    mps_ap_destroy(ap);
+    ap = point(pool);
+  }
+  words[0] = old[10];
+  words[1] = old[13] + 1;
+  words[2] = old[250];
+  for (int round = 0; round < 4; ++round) {
+    for (size_t i = 0; i < N; i += 3)
+      table[i] = NULL;
+    ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+    for (size_t i = 0; i < N; ++i) {
+      bool stays = i == 10 || i == 13 || i == 250;
+      for (size_t at = 0; at < obj_size(old[10]); at += 5) {
+        if (mps_addr_object(&found, arena, old[i] + at) == MPS_RES_OK)
+          ck_assert_int_eq(obj_kind(found), OBJ_NODE);
+        else
+          ck_assert(!stays);
+        ck_assert(!stays || found == old[i]);
+      }
+    }
+  }
+  unambiguous();
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_varargs) {
   mps_pool_t p;
   mps_ap_t q;
@@ -661,5 +700,5 @@ SUITE_LOOPS_MAIN("amc", 60, {test_all_move, 1}, {test_all_move_header, 1},
                  {test_pinned_large, 1}, {test_keys, 1},
                  {test_hash_arrays_and_gen, 1}, {test_byte_alignment, 1},
                  {test_one_mebibyte, 1}, {test_full, 1}, {test_long_list, 1},
-                 {test_recut, 1}, {test_addr_object, 1}, {test_varargs, 1},
-                 {test_pin, 6}, {test_large, 5})
+                 {test_recut, 1}, {test_addr_object, 1}, {test_addr_pad, 4},
+                 {test_varargs, 1}, {test_pin, 6}, {test_large, 5})
