@@ -285,13 +285,14 @@ void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit,
     gcseg_make_dirty(seg, p, q);
     return;
   }
+  /* Before: a bar that the system refuses at once makes its page dirty. */
+  for (size_t i = p; i < q; ++i)
+    summary[i] &= (uint8_t)~TDO_DIRTY;
   while (p < q) {
     bool granted = false;
-    size_t n = tdo_shield_offer(&heap->shield, p, q, &granted);
-    for (size_t end = p + n; p < end; ++p)
-      if (granted)
-        summary[p] &= (uint8_t)~TDO_DIRTY;
-      else
+    size_t end = p + tdo_shield_offer(&heap->shield, p, q, &granted);
+    for (; p < end; ++p)
+      if (!granted)
         summary[p] |= TDO_DIRTY;
   }
 }
