@@ -209,10 +209,12 @@ START_TEST(together) {
   q = point(marked);
   build();
   for (size_t i = 0; i < many(); ++i) {
-    mps_addr_t v = obj_on(q, OBJ_NODE, 4);
-    *obj_ref(v, 0) = table[i];
-    *obj_ref(v, 1) = leafy(i);
-    table[i] = v;
+    mps_addr_t e, *root = &table[ROOTS - 1];
+    *root = obj_on(q, OBJ_NODE, 4);
+    *obj_ref(*root, 0) = table[i];
+    e = leafy(i);
+    *obj_ref(*root, 1) = e;
+    table[i] = *root;
   }
   for (size_t n = 0; n < times(100000); ++n)
     (void)leafy(n);
