@@ -465,8 +465,6 @@ static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
    its end if there is none. Where only pins keep, the dead are not looked
    at. */
 static char *amc_next_stay(amc_pool_t *amc, amc_seg_t *seg, char *p) {
-  if (!seg->kept && seg->pins == NULL)
-    return seg->gc.filled;
   if (!seg->kept)
     return seg->gc.seg.base +
            (tdo_bits_next_set(seg->pins, tdo_amc_pin_index(amc, seg, p),

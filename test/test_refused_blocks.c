@@ -592,6 +592,50 @@ START_TEST(collections) {
 }
 END_TEST
 
+/* A large block, cut into a list of small objects. */
+static void fill_recut(size_t pieces, size_t words) {
+  node_t *p = make(ap, NODE, pieces * words - 1);
+  table[0] = p;
+  for (size_t i = 0; i < pieces; ++i) {
+    node_t *next = (node_t *)((mps_word_t *)p + words);
+    p->head = HEAD(NODE, words);
+    memset(p->word, 0, (words - 1) * sizeof *p->word);
+    p->word[0] = i + 1 < pieces ? next : NULL;
+    p->word[1] = (node_t *)(2 * i + 1); /* no reference */
+    p = next;
+  }
+}
+
+/* Some of its objects have moved when there is no more memory to copy to, nor
+   for a table of what stays: all the others do. */
+static mps_res_t collect_recut(void) {
+  enum { PIECES = 1500, WORDS = 8 };
+  size_t at = fail_at, n = 0;
+  fail_at = 0;
+  fill_recut(PIECES, WORDS);
+  fail_at = at;
+  for (int i = 0; i < 2; ++i) {
+    collect();
+    fail_at = 0;
+    tdo_arena_check(arena);
+  }
+  for (node_t *p = table[0]; p != NULL; p = p->word[0], ++n)
+    REQUIRE(node_words(p) == WORDS && p->word[1] == (node_t *)(2 * n + 1));
+  REQUIRE(n == PIECES);
+  memset(table, 0, sizeof table);
+  collect();
+  collect();
+  fail_at = at;
+  return MPS_RES_OK;
+}
+
+START_TEST(recut) {
+  open_pool(mps_class_amc(), mps_rank_exact());
+  each_refused(collect_recut);
+  close_pool();
+}
+END_TEST
+
 /* The groups that zones belong to run out: chains are refused, collections
    wait, and nothing is lost. */
 START_TEST(groups) {
@@ -634,4 +678,4 @@ SUITE_LOOPS_MAIN("refused blocks", 60, {threads, 1}, {format_and_chain, 1},
                  {all_roots, 1}, {caches, 1}, {pools, 12}, {default_chain, 1},
                  {arenas, 1}, {finalization, 1}, {messages, 1},
                  {transforms, 1}, {ephemerons, 1}, {collections, 1},
-                 {groups, 1})
+                 {recut, 1}, {groups, 1})
