@@ -15,7 +15,7 @@
 
 /* Random young pointers, each checked at the end: it names its vector. */
 static void work(size_t writes) {
-  for (size_t i = 0; i < writes; ++i) {
+  for (size_t i = 0; i < suite_size(writes, writes / 30); ++i) {
     size_t v = heap_random() % vectors_count;
     vector_t *young = vector_make(2);
     young->slot[0] = vectors[v];
@@ -38,7 +38,7 @@ static bool right(void) {
 
 static void start(void) {
   ck_assert_int_eq(setenv("TESTUDO_SHIELD", "dirty", 1), 0);
-  heap_start((size_t)16 << 20);
+  heap_start(suite_size((size_t)16 << 20, (size_t)4 << 20));
 }
 
 START_TEST(fork_goes_on) {
