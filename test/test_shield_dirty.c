@@ -141,6 +141,24 @@ START_TEST(finds_what_was_written) {
 END_TEST
 
 /* Only a harvest makes sure that arming forgets nothing. */
+/* A page that lost its bar since it was armed is no news when it is found
+   written; its neighbours are. */
+START_TEST(lowered_and_written) {
+  begin(3000);
+  grant(10, 20);
+  tdo_shield_leave(&shield);
+  tdo_shield_lower(&shield, 13, 15, TDO_BAR_WRITE);
+  for (size_t page = 12; page < 17; ++page) {
+    write_page(page);
+  }
+  harvest();
+  ck_assert_uint_eq(dirty_count(0, PAGES), 3);
+  ck_assert_uint_eq(dirty_count(13, 15), 0);
+  ck_assert_uint_eq(dirty_count(12, 17), 3);
+  end();
+}
+END_TEST
+
 START_TEST(exposed_unseen) {
   begin(100);
   grant(0, 100);
@@ -498,6 +516,7 @@ int main(void) {
   random_start();
   tcase_add_test(tests, arms_in_one_call);
   tcase_add_test(tests, finds_what_was_written);
+  tcase_add_test(tests, lowered_and_written);
   tcase_add_test(tests, exposed_unseen);
   tcase_add_test(tests, read_bars_are_protection);
   tcase_add_test(tests, refused_arm);
