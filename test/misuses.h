@@ -282,12 +282,17 @@ M(MVT; out = make(point(made_pool), 64); mps_free(made_pool, (char *)out + 3, 16
 M(MVT; res = mps_alloc(&out, made_pool, 64));
 M(MVT; mps_free(made_pool, block, 64));
 M(res = mps_alloc(&out, mfs, 63));
+M(res = mps_alloc(&out, mfs, 0));
+M(out = alloc(mfs, 64); mps_free(mfs, out, 0));
+M(MVT; out = make(point(made_pool), 64); mps_free(made_pool, out, 0));
 
 /* allocation points */
 M(res = mps_ap_create_k(&made_ap, mfs, mps_args_none));
 M(MPS_ARGS_BEGIN(args) { MPS_ARGS_ADD(args, MPS_KEY_RANK, 4); res = mps_ap_create_k(&made_ap, snc, args); } MPS_ARGS_END(args));
 M(res = mps_ap_create(&made_ap, snc, 4));
 M(POOL_WITH(mps_class_ams(), FORMAT, fmt); res = mps_ap_create(&made_ap, made_pool, 4));
+M(POOL_WITH(mps_class_awl(), FORMAT, fmt); res = mps_ap_create(&made_ap, made_pool, 4));
+M(MPS_ARGS_BEGIN(args) { MPS_ARGS_ADD(args, MPS_KEY_GEN, 4); res = mps_ap_create_k(&made_ap, pool, args); } MPS_ARGS_END(args));
 M(res = mps_ap_fill(&out, ap, 0));
 M(res = (mps_reserve)(&out, ap, 0));
 M(res = mps_ap_fill(&out, ap, 13));

@@ -496,8 +496,183 @@ START_TEST(ranks_of_points) {
 }
 END_TEST
 
-SUITE_MAIN("conventions", 60, classes, telemetry, signals, untouched, copied,
-           destroyed_in_any_state, two_arenas, addresses, client_spare,
-           collect_again, nothing_moves, garbage_serves, message_clocks,
-           huge, parked_by_failure, foreign_dependency, patterns, trip_by_hand,
-           ranks_of_points)
+/* Fixing is harmless for whatever is no reference: null, the library's own
+   records, memory of other owners. */
+START_TEST(fixed_anything) {
+  mps_addr_t before[ROOTS], here = &here, there = malloc(64);
+  ck_assert_ptr_nonnull(there);
+  heap_start(mps_class_amc());
+  mps_addr_t words[] = {NULL,  here,   there,      table, &table[7], arena,
+                        pool,  thr,    table_root, fmt,   chain,     ap,
+                        (mps_addr_t)~(mps_word_t)7, (mps_addr_t)(mps_word_t)8};
+  enum { N = sizeof words / sizeof words[0] };
+  memcpy(table, words, sizeof words);
+  for (size_t i = 0; i < N; ++i) {
+    table[N + i] = node(2);
+    *obj_ref(table[N + i], 0) = words[i];
+  }
+  for (int round = 0; round < 3; ++round) {
+    memcpy(before, table, sizeof before);
+    collect();
+    for (size_t i = 0; i < N; ++i) {
+      ck_assert_ptr_eq(table[i], before[i]);
+      ck_assert_ptr_ne(table[N + i], before[N + i]);
+      ck_assert_ptr_eq(*obj_ref(table[N + i], 0), words[i]);
+    }
+  }
+  heap_stop();
+  free(there);
+}
+END_TEST
+
+/* The words of a stack that have low bits set are no references, unless the
+   root says so. Hides FINALIZED objects behind them. */
+enum { HIDDEN = 200 };
+
+static __attribute__((noinline)) void hide(volatile mps_word_t words[]) {
+  for (size_t i = 0; i < HIDDEN; ++i) {
+    mps_addr_t obj = numbered(i);
+    REQUIRE(mps_finalize(arena, &obj) == MPS_RES_OK);
+    words[i] = (mps_word_t)obj | 1;
+  }
+}
+
+static size_t found_dead(void) {
+  mps_message_t message;
+  size_t n = 0;
+  for (int i = 0; i < 3; ++i)
+    collect();
+  for (; mps_message_get(&message, arena, mps_message_type_finalization()); ++n)
+    mps_message_discard(arena, message);
+  return n;
+}
+
+START_TEST(tagged_words_on_a_stack) {
+  volatile mps_word_t words[HIDDEN];
+  mps_root_t stack;
+  size_t n;
+  heap_start(mps_class_amc());
+  mps_message_type_enable(arena, mps_message_type_finalization());
+  if (_i == 0)
+    ck_assert_int_eq(
+        mps_root_create_thread(&stack, arena, thr, FRAME_COLD()), MPS_RES_OK);
+  else
+    ck_assert_int_eq(mps_root_create_thread_tagged(
+                         &stack, arena, mps_rank_ambig(), 0, thr,
+                         mps_scan_area_tagged, 7, 1, FRAME_COLD()),
+                     MPS_RES_OK);
+  mps_arena_clamp(arena);
+  hide(words);
+  n = found_dead();
+  if (_i == 0)
+    ck_assert_uint_gt(n, HIDDEN * 9 / 10); /* but for words left over */
+  else
+    ck_assert_uint_eq(n, 0);
+  for (size_t i = 0; i < HIDDEN && _i == 1; ++i)
+    ck_assert_uint_eq(number_of((mps_addr_t)(words[i] - 1)), i);
+  mps_root_destroy(stack);
+  heap_stop();
+}
+END_TEST
+
+/* A collection goes on only where the client allocates, steps, or meets a
+   barrier. */
+START_TEST(no_progress_alone) {
+  tdo_statistics_s before, after;
+  mps_message_t message;
+  heap_start(mps_class_amc());
+  for (size_t i = 0; i < suite_size(100000, 2000); ++i) {
+    mps_addr_t obj = node(2);
+    *obj_ref(obj, 0) = table[0];
+    table[0] = obj;
+  }
+  mps_arena_park(arena);
+  mps_message_type_enable(arena, mps_message_type_gc());
+  mps_arena_pause_time_set(arena, 0.0);
+  mps_arena_release(arena);
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  tdo_statistics(arena, &before);
+  (void)usleep(100000);
+  tdo_statistics(arena, &after);
+  ck_assert_uint_eq(after.pauses, before.pauses);
+  ck_assert_uint_eq(after.collections, before.collections);
+  for (size_t i = 0; !mps_message_poll(arena); ++i) {
+    REQUIRE(i < 10000000);
+    (void)node(2);
+  }
+  ck_assert(mps_message_get(&message, arena, mps_message_type_gc()));
+  mps_message_discard(arena, message);
+  heap_stop();
+}
+END_TEST
+
+/* A point whose reserve failed works again when memory was freed. */
+START_TEST(point_after_failure) {
+  mps_pool_class_t cls[] = {mps_class_mvff(), mps_class_amc()};
+  mps_pool_t m, own;
+  mps_addr_t block, p;
+  mps_ap_t q;
+  heap_start(mps_class_amc());
+  CREATE(m, mps_class_mvff(), SPARE, 0.0);
+  if (_i == 0)
+    CREATE(own, cls[0], SPARE, 0.0);
+  else
+    own = obj_pool(cls[1]);
+  q = point(own);
+  ck_assert_int_eq(mps_alloc(&block, m, 4 * MIB), MPS_RES_OK);
+  mps_arena_spare_set(arena, 0.0);
+  ck_assert_int_eq(
+      mps_arena_commit_limit_set(arena, mps_arena_committed(arena)),
+      MPS_RES_OK);
+  for (int i = 0; i < 5; ++i)
+    ck_assert_int_eq(mps_reserve(&p, q, 2 * MIB), MPS_RES_COMMIT_LIMIT);
+  mps_free(m, block, 4 * MIB);
+  for (int i = 0; i < 5; ++i) {
+    ck_assert_int_eq(mps_reserve(&p, q, _i == 0 ? 16 * 1024 : 64),
+                     MPS_RES_OK);
+    *(mps_word_t *)p = (_i == 0 ? 16 * 1024 : 64) << 3 | OBJ_LEAF;
+    (void)mps_commit(q, p, _i == 0 ? 16 * 1024 : 64);
+  }
+  ck_assert_int_eq(mps_reserve(&p, q, 2 * MIB), MPS_RES_OK);
+  *(mps_word_t *)p = (2 * MIB) << 3 | OBJ_LEAF;
+  (void)mps_commit(q, p, 2 * MIB);
+  mps_arena_park(arena);
+  mps_ap_destroy(q);
+  mps_pool_destroy(own);
+  mps_pool_destroy(m);
+  heap_stop();
+}
+END_TEST
+
+/* Dependencies are added without the arena's lock, even in callbacks. */
+static mps_ld_s inside;
+
+static void depend(mps_addr_t obj, mps_fmt_t f, mps_pool_t p, void *q,
+                   size_t s) {
+  (void)f, (void)p, (void)q, (void)s;
+  mps_ld_add(&inside, arena, obj);
+}
+
+START_TEST(dependency_in_callback) {
+  heap_start(mps_class_amc());
+  table[0] = node(2);
+  mps_arena_park(arena);
+  mps_ld_reset(&inside, arena);
+  mps_arena_formatted_objects_walk(arena, depend, NULL, 0);
+  ck_assert(!mps_ld_isstale(&inside, arena, table[0]));
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert(mps_ld_isstale(&inside, arena, table[0]));
+  heap_stop();
+}
+END_TEST
+
+SUITE_LOOPS_MAIN("conventions", 60, {classes, 1}, {telemetry, 1},
+                 {signals, 1}, {untouched, 1}, {copied, 1},
+                 {destroyed_in_any_state, 1}, {two_arenas, 1}, {addresses, 1},
+                 {client_spare, 1}, {collect_again, 1}, {nothing_moves, 1},
+                 {garbage_serves, 1}, {message_clocks, 1}, {huge, 1},
+                 {parked_by_failure, 1}, {foreign_dependency, 1},
+                 {patterns, 1}, {trip_by_hand, 1}, {ranks_of_points, 1},
+                 {fixed_anything, 1}, {tagged_words_on_a_stack, 2},
+                 {no_progress_alone, 1}, {point_after_failure, 2},
+                 {dependency_in_callback, 1})

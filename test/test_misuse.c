@@ -372,6 +372,17 @@ START_TEST(test_no_misuse) {
                    MPS_RES_OK);
   ck_assert_int_eq(mps_ap_frame_push(&frame, made), MPS_RES_OK);
   mps_ap_destroy(made);
+  /* A unit larger than what the pool extends itself by. */
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_MFS_UNIT_SIZE, 100000);
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, 64);
+    ck_assert_int_eq(mps_pool_create_k(&made_pool, arena, mps_class_mfs(),
+                                       args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  for (int i = 0; i < 3; ++i)
+    memset(alloc(made_pool, 100000), i, 100000);
   ck_assert_uint_eq(asserted_count, 0);
 }
 END_TEST
