@@ -25,6 +25,7 @@
 /* Pages opened ahead of the collector: at first, and at most. */
 #define TDO_SHIELD_AHEAD_LEAST ((size_t)8)
 #define TDO_SHIELD_AHEAD       ((size_t)1024)
+#define TDO_SHIELD_SLACK       ((size_t)64)
 
 /* Pages released at once in one collection, at most: to open them takes a
    millisecond. */

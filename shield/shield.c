@@ -300,23 +300,25 @@ static bool shield_follows(tdo_shield_t *sh, size_t first, size_t limit) {
   return follows;
 }
 
-/* One past the closed pages from LIMIT on that are opened together with those
-   before: the collector works its way upwards, and the threads are stopped.
-   The number doubles, within a session, as long as exposures come where the
-   last one ended. What is not exposed by the end of the session is closed
-   again, in one call with its neighbours; so where only writes are barred,
-   which may be rare, the first exposure opens no more than it needs. If the
-   session goes on where the one before left off (FOLLOWS), as many will be
-   needed as then. */
+/* One past the closed pages from LIMIT on that are opened together with
+   those before: the collector works its way upwards, and the threads are
+   stopped. The number doubles, within a session, as long as exposures come
+   where the last one ended, or soon after: a few open pages between are
+   passed over, and the call takes them with it. What is not exposed by the
+   end of the session is closed again, in one call with its neighbours; so
+   where only writes are barred, which may be rare, the first exposure opens
+   no more than it needs. If the session goes on where the one before left
+   off (FOLLOWS), as many will be needed as then. */
 static size_t shield_read_ahead(tdo_shield_t *sh, size_t first, size_t limit,
                                 bool follows) {
   unsigned actual = sh->actual[limit - 1];
-  size_t end = limit, most;
+  size_t end = limit, page = limit, most;
   if (sh->ahead == 0 && follows) {
     most = tdo_max(limit, first + tdo_min(sh->run_before, TDO_SHIELD_AHEAD));
     sh->ahead = tdo_max(most - limit, TDO_SHIELD_AHEAD_LEAST);
   } else {
-    follows = first >= sh->ahead_low && first <= sh->ahead_high;
+    follows = first >= sh->ahead_low &&
+              first <= sh->ahead_high + (sh->ahead == 0 ? 0 : TDO_SHIELD_SLACK);
     sh->ahead = follows ? tdo_min(2 * sh->ahead, TDO_SHIELD_AHEAD)
                         : sh->ahead / 2;
     sh->ahead = tdo_max(sh->ahead, TDO_SHIELD_AHEAD_LEAST);
@@ -326,9 +328,13 @@ static size_t shield_read_ahead(tdo_shield_t *sh, size_t first, size_t limit,
     most = tdo_max(most, tdo_round_up(limit, sh->settings.huge_pages));
   }
   most = tdo_min(most, sh->pages);
-  while (end < most && sh->actual[end] == actual &&
-         (sh->state[end] & TDO_PAGE_BARS) != 0) {
-    ++end;
+  for (; page < most; ++page) {
+    if (sh->actual[page] == actual && (sh->state[page] & TDO_PAGE_BARS) != 0) {
+      end = page + 1;
+    } else if (!follows || sh->actual[page] != TDO_ACCESS_WRITE ||
+               page - end >= TDO_SHIELD_SLACK) {
+      break;
+    }
   }
   sh->ahead_low = limit;
   sh->ahead_high = end;

@@ -421,6 +421,34 @@ START_TEST(opens_as_before) {
 }
 END_TEST
 
+/* Open pages between what the collector works its way through are passed over;
+   not so many that it may have gone elsewhere. */
+START_TEST(opens_past) {
+  begin(TDO_SHIELD_DEFERRED, 1000, 1000);
+  tdo_shield_raise(&shield, 0, 1000, TDO_BAR_READ);
+  tdo_shield_lower(&shield, 16, 20, TDO_BAR_READ);
+  tdo_shield_lower(&shield, 40, 44, TDO_BAR_READ);
+  tdo_shield_lower(&shield, 80, 200, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  story[0] = '\0';
+  tdo_shield_expose(&shield, 0, 16);
+  tdo_shield_expose(&shield, 20, 30);
+  tdo_shield_expose(&shield, 30, 39);
+  ck_story("stop write[0,16) write[20,46) ");
+  tdo_shield_expose(&shield, 44, 60);
+  ck_story("write[46,80) ");
+  tdo_shield_expose(&shield, 200, 210);
+  ck_story("write[200,226) ");
+  tdo_shield_cover(&shield, 0, 16);
+  tdo_shield_cover(&shield, 20, 39);
+  tdo_shield_cover(&shield, 44, 60);
+  tdo_shield_cover(&shield, 200, 210);
+  tdo_shield_leave(&shield);
+  ck_assert(tdo_shield_check(&shield));
+  end();
+}
+END_TEST
+
 /* Once offers come in batches, a page that is opened to the collector has lost
    its write bar, and has earned the next. */
 START_TEST(concedes) {
@@ -764,6 +792,7 @@ int main(void) {
   tcase_add_test(tests, bridges);
   tcase_add_test(tests, bridges_not);
   tcase_add_test(tests, opens_ahead);
+  tcase_add_test(tests, opens_past);
   tcase_add_test(tests, opens_as_before);
   tcase_add_test(tests, concedes);
   tcase_add_test(tests, releases);
