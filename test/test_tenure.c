@@ -118,6 +118,32 @@ START_TEST(built) {
 }
 END_TEST
 
+static size_t full_collections(void) {
+  tdo_statistics_s s;
+  tdo_statistics(arena, &s);
+  return s.full_collections;
+}
+
+/* While all survives, the heap is looked at as a whole each time it is four
+   times as large as the last time. */
+START_TEST(grown) {
+  size_t size[3] = {0}, full = 0;
+  begin_unhurried();
+  while (full < 2 && !suite_stressed()) {
+    for (size_t i = 0; i < many(); ++i) {
+      mps_addr_t v = vector(i);
+      *obj_ref(v, 0) = table[i]; /* all that were here before */
+      table[i] = v;
+      if (full_collections() > full && full < 2)
+        size[++full] = mps_pool_total_size(young_pool);
+    }
+  }
+  ck_assert_uint_ge(size[2], 7 * size[1] / 2);
+  ck_assert_uint_le(size[2], 5 * size[1]);
+  end();
+}
+END_TEST
+
 /* Promoted objects are written to: what they alone refer to survives minor
    collections. */
 START_TEST(written) {
@@ -242,5 +268,5 @@ START_TEST(clients_chain) {
 }
 END_TEST
 
-SUITE_MAIN("tenure", 60, built, written, churned, reserved, together,
+SUITE_MAIN("tenure", 60, built, grown, written, churned, reserved, together,
            clients_chain)

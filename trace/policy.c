@@ -5,9 +5,9 @@
 #include "code/platform.h"
 #include "trace/heap.h"
 
-#define FULL_GROWTH   1.0 /* heap growth that makes a full collection due */
-#define FULL_GROWTH_DENSE 2.0 /* the same when the last one found little */
-#define FULL_DENSE    0.75    /* that is, when this share survived */
+#define FULL_GROWTH   1.0  /* heap growth that makes a full collection due */
+#define FULL_DENSE    0.75 /* more than this share survived: once more */
+#define FULL_SOLID    0.95 /* and once more: a program that builds something */
 #define FULL_LEAST    ((double)(32 << 20))
 #define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
@@ -418,11 +418,10 @@ void tdo_policy_collected(tdo_heap_t *heap) {
   policy_skip(heap);
   policy_judge(heap);
   if (heap->trace.full) {
-    heap->full_growth =
-        (double)heap->trace.survived >
-                FULL_DENSE * (double)heap->trace.condemned
-            ? FULL_GROWTH_DENSE
-            : FULL_GROWTH;
+    double survived = (double)heap->trace.survived;
+    double condemned = (double)heap->trace.condemned;
+    heap->full_growth = FULL_GROWTH * (1 + (survived > FULL_DENSE * condemned) +
+                                       (survived > FULL_SOLID * condemned));
     heap->survivors = policy_heap_size(heap);
     heap->top.fresh = 0;
   }
