@@ -3,15 +3,7 @@
    workload trees. SPDX-License-Identifier: BSD-2-Clause
 
    usage: cheney DEPTH: copies a binary tree, depth-first as built. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-
-#include "measure.h"
-
-#define ROUNDS 15
+#include "cheney.h"
 
 typedef struct cell_s cell_t;
 struct cell_s {
@@ -52,26 +44,8 @@ static size_t size_of(const cell_t *tree) {
   return tree == NULL ? 0 : 1 + size_of(tree->a) + size_of(tree->b);
 }
 
-static int compare(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
-static cell_t *half(size_t bytes) {
-  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED)
-    exit(3);
-  memset(p, 1, bytes);
-  return p;
-}
-
 int main(int argc, char *argv[]) {
-  unsigned depth = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
-  if (argc != 2 || depth < 1 || depth > 26) {
-    fprintf(stderr, "usage: cheney DEPTH, from 1 to 26\n");
-    return 2;
-  }
+  unsigned depth = depth_wanted(argc, argv);
   size_t cells = ((size_t)2 << depth) - 1;
   size_t bytes = cells * sizeof(cell_t);
   cell_t *from = half(bytes), *to = half(bytes);
@@ -86,8 +60,6 @@ int main(int argc, char *argv[]) {
   }
   if (size_of(root) != cells)
     return 1;
-  qsort(times, ROUNDS, sizeof times[0], compare);
-  printf("{\"bytes\": %zu, \"seconds\": %g, \"least_seconds\": %g}\n", bytes,
-         (double)times[ROUNDS / 2] * 1e-9, (double)times[0] * 1e-9);
+  print_times(bytes, times);
   return 0;
 }
