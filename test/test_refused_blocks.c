@@ -592,17 +592,18 @@ START_TEST(collections) {
 }
 END_TEST
 
-/* A large block, cut into a list of small objects. */
+/* A large block, cut into small objects; the list of them goes to and fro. */
 static void fill_recut(size_t pieces, size_t words) {
-  node_t *p = make(ap, NODE, pieces * words - 1);
-  table[0] = p;
+  node_t *base = make(ap, NODE, pieces * words - 1);
+  table[0] = base;
   for (size_t i = 0; i < pieces; ++i) {
-    node_t *next = (node_t *)((mps_word_t *)p + words);
+    node_t *p = (node_t *)((mps_word_t *)base + i * 7 % pieces * words);
+    node_t *next =
+        (node_t *)((mps_word_t *)base + (i + 1) * 7 % pieces * words);
     p->head = HEAD(NODE, words);
     memset(p->word, 0, (words - 1) * sizeof *p->word);
     p->word[0] = i + 1 < pieces ? next : NULL;
     p->word[1] = (node_t *)(2 * i + 1); /* no reference */
-    p = next;
   }
 }
 
