@@ -42,6 +42,7 @@
 #define PAUSE_SHARE 0.8    /* of the pause time, until work ends: what ends a
                               pause, and what the program does, takes time */
 #define PAUSE_LEAST 0.02   /* the same, for any pause */
+#define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be scanned */
 
 /* Nanoseconds that a pause which begins at BEGUN may take: pauses that follow
    close on each other count as one. What they use up comes back as the program
@@ -116,13 +117,26 @@ static bool policy_incremental(const tdo_heap_t *heap) {
          heap->pause_time <= PAUSE_MOST;
 }
 
-/* A minor collection that is nearly done gets all of the pause time: to go on
-   in slices costs more than the rest of it. */
-static void policy_run(tdo_heap_t *heap) {
+/* When the first slice of a collection has to end: what it does not get to, it
+   closes, and that takes its time. A minor collection gets all of the pause
+   time, since to go on in slices costs more than the rest of most. */
+static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
+  const tdo_trace_t *trace = &heap->trace;
+  double closing = PAUSE_CLOSE * (double)(trace->condemned + trace->owed);
+  double share = heap->pause_time * 1e9;
   uint64_t deadline = tdo_policy_deadline(heap);
 
-  if (deadline != 0 && !heap->trace.full)
-    deadline += (uint64_t)((1 - PAUSE_SHARE) * heap->pause_time * 1e9);
+  if (deadline == 0)
+    return 0;
+  if (!trace->full)
+    deadline += (uint64_t)((1 - PAUSE_SHARE) * share);
+  return tdo_max(deadline - (uint64_t)tdo_fmin(closing, share),
+                 tdo_clock_ns() + (uint64_t)(PAUSE_LEAST * share));
+}
+
+static void policy_run(tdo_heap_t *heap) {
+  uint64_t deadline = policy_first_deadline(heap);
+
   if (!policy_incremental(heap))
     tdo_trace_finish(heap);
   else
