@@ -441,15 +441,16 @@ START_TEST(nothing_more) {
 }
 END_TEST
 
-/* Of blocks fewer are made: each needs a call or two. */
+/* Of blocks fewer are made: each needs a call or two; with collections at
+   every chance, some more. */
 static size_t enough(const kind_t *k) {
   return k->most != 0                                      ? 6
-         : k->make == make_chain || k->make == make_filled ? 100
-                                                           : 400;
+         : k->make == make_chain || k->make == make_filled ? suite_size(100, 40)
+                                                           : suite_size(400, 60);
 }
 
 static size_t after(size_t n) {
-  return n + 1 + (suite_slow() ? n / 8 : 0);
+  return n + 1 + (suite_stressed() ? n / 2 : suite_slow() ? n / 8 : 0);
 }
 
 /* The N-th call of the system refused, for every N: at most one thing is
