@@ -10,11 +10,13 @@ struct cell_s {
   cell_t *a, *b; /* a is marked by bit 0 when it says where the cell went */
 };
 
+static unsigned depth;
+static cell_t *from, *to, *root;
 static cell_t *next;
 
-static cell_t *build(unsigned depth) {
-  cell_t *a = depth == 0 ? NULL : build(depth - 1);
-  cell_t *b = depth == 0 ? NULL : build(depth - 1);
+static cell_t *build(unsigned levels) {
+  cell_t *a = levels == 0 ? NULL : build(levels - 1);
+  cell_t *b = levels == 0 ? NULL : build(levels - 1);
   *next = (cell_t){a, b};
   return next++;
 }
@@ -30,14 +32,18 @@ static inline cell_t *copy(cell_t *cell) {
   return next++;
 }
 
-static cell_t *copy_all(cell_t *root, cell_t *to) {
+static void build_all(void) {
+  next = from;
+  root = build(depth);
+}
+
+static void copy_all(void) {
   next = to;
   root = copy(root);
   for (cell_t *scan = to; scan < next; ++scan) {
     scan->a = copy(scan->a);
     scan->b = copy(scan->b);
   }
-  return root;
 }
 
 static size_t size_of(const cell_t *tree) {
@@ -45,21 +51,11 @@ static size_t size_of(const cell_t *tree) {
 }
 
 int main(int argc, char *argv[]) {
-  unsigned depth = depth_wanted(argc, argv);
+  depth = depth_wanted(argc, argv);
   size_t cells = ((size_t)2 << depth) - 1;
   size_t bytes = cells * sizeof(cell_t);
-  cell_t *from = half(bytes), *to = half(bytes);
-  uint64_t times[ROUNDS];
-  cell_t *root = NULL;
-  for (unsigned i = 0; i < ROUNDS; ++i) {
-    next = from;
-    root = build(depth);
-    uint64_t begun = clock_ns();
-    root = copy_all(root, to);
-    times[i] = clock_ns() - begun;
-  }
-  if (size_of(root) != cells)
-    return 1;
-  print_times(bytes, times);
-  return 0;
+  from = half(bytes);
+  to = half(bytes);
+  time_copies(bytes, build_all, copy_all);
+  return size_of(root) != cells;
 }

@@ -38,7 +38,17 @@ static inline unsigned depth_wanted(int argc, char *argv[]) {
   return depth;
 }
 
-static inline void print_times(size_t bytes, uint64_t times[ROUNDS]) {
+/* Copy what BUILD made, as often as it takes, and print how long that took of
+   BYTES. */
+static inline void time_copies(size_t bytes, void (*build)(void),
+                               void (*copy)(void)) {
+  uint64_t times[ROUNDS];
+  for (unsigned i = 0; i < ROUNDS; ++i) {
+    build();
+    uint64_t begun = clock_ns();
+    copy();
+    times[i] = clock_ns() - begun;
+  }
   qsort(times, ROUNDS, sizeof times[0], compare);
   printf("{\"bytes\": %zu, \"seconds\": %g, \"least_seconds\": %g}\n", bytes,
          (double)times[ROUNDS / 2] * 1e-9, (double)times[0] * 1e-9);

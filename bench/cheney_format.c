@@ -25,6 +25,8 @@ typedef struct format_s {
 
 static const format_t *volatile format_used;
 static const format_t *format;
+static unsigned depth;
+static object_t *to, *root;
 static object_t *next;
 static char *from;
 static size_t bytes;
@@ -66,14 +68,19 @@ METHOD void format_fwd(object_t *old, object_t *new) {
 static const format_t the_format = {format_scan, format_skip, format_isfwd,
                                     format_fwd};
 
-static object_t *build(unsigned depth) {
-  object_t *a = depth == 0 ? NULL : build(depth - 1);
-  object_t *b = depth == 0 ? NULL : build(depth - 1);
+static object_t *build(unsigned levels) {
+  object_t *a = levels == 0 ? NULL : build(levels - 1);
+  object_t *b = levels == 0 ? NULL : build(levels - 1);
   *next = (object_t){sizeof *next, {a, b}};
   return next++;
 }
 
-static object_t *copy_all(object_t *root, object_t *to) {
+static void build_all(void) {
+  next = (object_t *)(void *)from;
+  root = build(depth);
+}
+
+static void copy_all(void) {
   object_t *scanned = to;
   next = to;
   fix(&root);
@@ -82,7 +89,6 @@ static object_t *copy_all(object_t *root, object_t *to) {
     format->scan(scanned, limit);
     scanned = limit;
   }
-  return root;
 }
 
 static size_t size_of(const object_t *tree) {
@@ -90,24 +96,13 @@ static size_t size_of(const object_t *tree) {
 }
 
 int main(int argc, char *argv[]) {
-  unsigned depth = depth_wanted(argc, argv);
+  depth = depth_wanted(argc, argv);
   size_t objects = ((size_t)2 << depth) - 1;
-  uint64_t times[ROUNDS];
-  object_t *root = NULL, *to;
   format_used = &the_format;
   format = format_used;
   bytes = objects * sizeof(object_t);
   from = half(bytes);
   to = half(bytes);
-  for (unsigned i = 0; i < ROUNDS; ++i) {
-    next = (object_t *)(void *)from;
-    root = build(depth);
-    uint64_t begun = clock_ns();
-    root = copy_all(root, to);
-    times[i] = clock_ns() - begun;
-  }
-  if (size_of(root) != objects)
-    return 1;
-  print_times(bytes, times);
-  return 0;
+  time_copies(bytes, build_all, copy_all);
+  return size_of(root) != objects;
 }
