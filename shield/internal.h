@@ -22,7 +22,8 @@
    wants no more than that. */
 #define TDO_ACCESS_ARMED 5u
 
-/* Pages opened ahead of the collector: at first, and at most. */
+/* Pages opened ahead of the collector: at first, and at most; and open ones
+   between that are passed over. */
 #define TDO_SHIELD_AHEAD_LEAST ((size_t)8)
 #define TDO_SHIELD_AHEAD       ((size_t)1024)
 #define TDO_SHIELD_SLACK       ((size_t)64)

@@ -42,7 +42,8 @@
 #define PAUSE_SHARE 0.8    /* of the pause time, until work ends: what ends a
                               pause, and what the program does, takes time */
 #define PAUSE_LEAST 0.02   /* the same, for any pause */
-#define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be scanned */
+#define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be
+                              scanned */
 
 /* Nanoseconds that a pause which begins at BEGUN may take: pauses that follow
    close on each other count as one. What they use up comes back as the program
@@ -123,24 +124,22 @@ static bool policy_incremental(const tdo_heap_t *heap) {
 static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
   double closing = PAUSE_CLOSE * (double)(trace->condemned + trace->owed);
-  double share = heap->pause_time * 1e9;
+  double pause = heap->pause_time * 1e9;
   uint64_t deadline = tdo_policy_deadline(heap);
 
   if (deadline == 0)
     return 0;
   if (!trace->full)
-    deadline += (uint64_t)((1 - PAUSE_SHARE) * share);
-  return tdo_max(deadline - (uint64_t)tdo_fmin(closing, share),
-                 tdo_clock_ns() + (uint64_t)(PAUSE_LEAST * share));
+    deadline += (uint64_t)((1 - PAUSE_SHARE) * pause);
+  return tdo_max(deadline - (uint64_t)tdo_fmin(closing, pause),
+                 tdo_clock_ns() + (uint64_t)(PAUSE_LEAST * pause));
 }
 
 static void policy_run(tdo_heap_t *heap) {
-  uint64_t deadline = policy_first_deadline(heap);
-
   if (!policy_incremental(heap))
     tdo_trace_finish(heap);
   else
-    (void)tdo_trace_work(heap, SIZE_MAX, deadline);
+    (void)tdo_trace_work(heap, SIZE_MAX, policy_first_deadline(heap));
 }
 
 /* A full collection is in progress and the mutator got BYTES: do enough to
