@@ -257,6 +257,42 @@ START_TEST(together) {
 }
 END_TEST
 
+/* What dies at once takes little memory, however much of it there is. */
+START_TEST(small) {
+  size_t committed, most = 0;
+  begin_unhurried();
+  for (size_t n = 0; n < times(1000000); ++n) {
+    table[n % 100] = leafy(n);
+    committed = mps_arena_committed(arena);
+    most = committed > most ? committed : most;
+    if (n == 20000) /* 2 MiB: one that is small is full */
+      ck_assert(suite_stressed() || mps_collections(arena) > 0);
+  }
+  ck_assert_uint_le(most, 12 << 20); /* a machine that stalls may have it
+                                        take larger steps */
+  ck_assert(suite_stressed() || mps_collections(arena) > 10);
+  end();
+}
+END_TEST
+
+/* In a large heap the nursery is larger. */
+START_TEST(large) {
+  mps_word_t before;
+  begin_unhurried();
+  build();
+  collect();
+  for (size_t n = 0; n < times(400000); ++n)
+    (void)leafy(n);
+  before = mps_collections(arena);
+  for (size_t n = 0; n < times(600000); ++n)
+    (void)leafy(n);
+  /* 60 MiB and more, 5 to 8 MiB at a time. */
+  ck_assert(suite_stressed() || mps_collections(arena) - before < 20);
+  check_vectors();
+  end();
+}
+END_TEST
+
 /* A chain that the client made is collected as the client said. */
 START_TEST(clients_chain) {
   heap_start(mps_class_amc());
@@ -269,4 +305,4 @@ START_TEST(clients_chain) {
 END_TEST
 
 SUITE_MAIN("tenure", 60, built, grown, written, churned, reserved, together,
-           clients_chain)
+           small, large, clients_chain)

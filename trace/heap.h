@@ -107,6 +107,8 @@ struct mps_arena_s {
   double survivors;      /* bytes alive after the last full collection */
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
+  unsigned adapt_runs;   /* collections in a row that took too long for a small
+                            nursery */
   double debt;           /* bytes of scanning owed by a collection */
   double pause_left;     /* ns by which the last pause could have been longer, */
   uint64_t pause_ended;  /* and when it ended */
@@ -149,8 +151,8 @@ void tdo_heap_note_work(tdo_heap_t *heap);
 void tdo_heap_each(void (*visit)(tdo_heap_t *heap));
 
 /* Capacities (kB) of the default chain's generations, to begin with. */
-#define TDO_DEFAULT_NURSERY 8192
-#define TDO_DEFAULT_MIDDLE  36864
+#define TDO_DEFAULT_NURSERY 1024
+#define TDO_DEFAULT_MIDDLE  1024
 
 /* The chain of pools that name none; made at the first call. */
 mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap);

@@ -14,9 +14,16 @@
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
 #define SLICE_SHARE   0.1  /* of the pause time, that a slice takes at least */
 
-#define NURSERY_SHARE 0.25 /* of the heap, for an adapted nursery, at most */
+#define NURSERY_LOW   0.125 /* of the heap, for the default chain's nursery at */
+#define NURSERY_HIGH  0.25  /* least, and at most; within these limits: */
+#define NURSERY_LEAST ((double)(TDO_DEFAULT_NURSERY << 10))
+#define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be */
 #define NURSERY_MOST  ((double)(64 << 20))
-#define ADAPT_GROW    0.15 /* share of the time in collections that grows it */
+#define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
+                                             heap's size if that is less */
+#define ADAPT_GROW    0.15 /* share of the time in collections that grows it; */
+#define ADAPT_THRIFT  0.3  /* below NURSERY_FAIR, */
+#define ADAPT_RUNS    3    /* times in a row */
 #define ADAPT_SHRINK  0.03 /* and that shrinks it */
 #define ADAPT_DEAD    0.3  /* dead share of a nursery that may grow, or */
 #define ADAPT_FIXED   0.3  /* scanned besides, to what survived */
@@ -188,6 +195,21 @@ static bool policy_stress(tdo_heap_t *heap) {
   return true;
 }
 
+/* The default chain's generations are small while the heap is. */
+static void policy_size_chain(tdo_heap_t *heap, double nursery) {
+  tdo_gen_t *gens = heap->default_chain->gens;
+  double size = policy_heap_size(heap);
+  double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * size, NURSERY_FAIR),
+                         tdo_fmin(NURSERY_MOST,
+                                  (double)heap->space.commit_limit / 16));
+  double least = tdo_fmax(tdo_fmin(NURSERY_LOW * size, NURSERY_FAIR),
+                          NURSERY_LEAST);
+
+  gens[0].capacity = tdo_fmax(tdo_fmin(nursery, most), least);
+  gens[1].capacity = tdo_fmax(gens[0].capacity,
+                              tdo_fmin(size, MIDDLE_FAIR));
+}
+
 /* Bytes that may be promoted as they are before the next minor collection. */
 static double policy_tenure_room(tdo_heap_t *heap) {
   double dirty = (double)(tdo_remember_dirty(heap) << heap->page_shift);
@@ -203,6 +225,7 @@ static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
       heap->tenured >= policy_tenure_room(heap))
     return false;
   heap->tenured += (double)tdo_tenure(heap, chain);
+  policy_size_chain(heap, chain->gens[0].capacity);
   return policy_due(chain) < 0;
 }
 
@@ -397,31 +420,33 @@ static void policy_judge(tdo_heap_t *heap) {
 
 /* The default chain's nursery grows while collecting takes more than its
    share of the time, since most of a minor collection's cost (roots, written
-   pages) does not grow with it; up to a share of the heap. It shrinks again,
-   for the caches' sake, when collecting costs next to nothing. A chain that
-   the client made keeps the capacities that the client gave. */
+   pages) does not grow with it. It shrinks again, for the caches' sake, when
+   collecting costs next to nothing. A chain that the client made keeps the
+   capacities that the client gave. */
 static void policy_adapt(tdo_heap_t *heap) {
   uint64_t now = tdo_clock_ns();
   uint64_t paused = heap->stats.paused_ns + (now - heap->session_ns);
   double share = (double)(paused - heap->adapt_paused) /
                  (double)(now - heap->adapt_since + 1);
-  tdo_gen_t *gens;
-  double most;
+  double nursery;
+  bool thrifty;
 
   heap->adapt_paused = paused;
   heap->adapt_since = now;
   if (heap->default_chain == NULL || heap->trace.full || heap->stress != 0)
     return;
-  gens = heap->default_chain->gens;
-  most = tdo_fmin(NURSERY_MOST, NURSERY_SHARE * policy_heap_size(heap));
-  most = tdo_fmin(most, (double)heap->space.commit_limit / 16);
-  if (share > ADAPT_GROW && policy_growth_pays(&heap->trace))
-    gens[0].capacity = tdo_fmin(2 * gens[0].capacity, most);
-  else if (share < ADAPT_SHRINK)
-    gens[0].capacity /= 2;
-  gens[0].capacity = tdo_fmax(gens[0].capacity, TDO_DEFAULT_NURSERY * 1024.0);
-  gens[1].capacity =
-      tdo_fmax(2 * gens[0].capacity, TDO_DEFAULT_MIDDLE * 1024.0);
+  nursery = heap->default_chain->gens[0].capacity;
+  thrifty = nursery < NURSERY_FAIR;
+  if (share <= (thrifty ? ADAPT_THRIFT : ADAPT_GROW) ||
+      !policy_growth_pays(&heap->trace))
+    heap->adapt_runs = 0;
+  else if (++heap->adapt_runs >= (thrifty ? ADAPT_RUNS : 1)) {
+    heap->adapt_runs = 0;
+    nursery *= 2;
+  }
+  if (share < ADAPT_SHRINK)
+    nursery /= 2;
+  policy_size_chain(heap, nursery);
 }
 
 void tdo_policy_collected(tdo_heap_t *heap) {
