@@ -47,6 +47,7 @@
 #include "shield/budget.c"
 #include "shield/dirty.c"
 #include "shield/flush.c"
+#include "shield/hide.c"
 #include "shield/record.c"
 #include "shield/settings.c"
 #include "shield/shield.c"

@@ -35,6 +35,9 @@
   X(budget, REAL, "TESTUDO_BUDGET", 0.25, "0.25", 0, 1,                         \
     "a fraction from 0 to 1",                                                 \
     "part of the system's limit of mappings that may be used")                \
+  X(hide, SIZE, "TESTUDO_HIDE", 4194304, "4M", 0, 1099511627776,              \
+    "a size up to 1024G; 0 for never",                                        \
+    "memory to close at once before it is moved away instead")                \
   X(grain, POW2, "TESTUDO_GRAIN", 0, "what the program says", 4096,           \
     1073741824, "a power of two from 4K to 1G, or 0 for the program's own",   \
     "unit of address space in which an arena hands out memory")               \

@@ -24,6 +24,7 @@ typedef struct tdo_vm_counters {
   atomic_ulong protect;       /* mprotect */
   atomic_ulong protect_pages; /* pages in those calls, but for reserve's */
   atomic_ulong advise;        /* madvise */
+  atomic_ulong move;          /* mremap */
   atomic_ulong refused;       /* calls of any kind that failed */
 } tdo_vm_counters_t;
 
@@ -54,6 +55,20 @@ struct tdo_vm {
   /* Set the access of whole pages. MPS_RES_MEMORY if refused. */
   mps_res_t (*protect)(tdo_vm_t *vm, void *base, size_t size,
                        tdo_access_t access);
+  /* Move the memory of [BASE, BASE+SIZE), committed pages with one access, to
+     AWAY in a table, where nothing of value is, and close the pages. Takes as
+     little time for many pages as for one where BASE, AWAY and SIZE are
+     multiples of the page size squared over the size of a word. Between the
+     two steps the pages read as zero: no other thread may look. MPS_RES_MEMORY
+     if refused: then nothing has changed; MPS_RES_FAIL if the second step is
+     refused, and cannot be undone. */
+  mps_res_t (*hide)(tdo_vm_t *vm, void *base, size_t size, void *away);
+  /* Bring back all or a part of that, with the ACCESS that it had.
+     MPS_RES_MEMORY if refused. */
+  mps_res_t (*show)(tdo_vm_t *vm, void *base, size_t size, void *away,
+                    tdo_access_t access);
+  /* The same where that is refused: copy it to BASE, which is open. */
+  void (*copy)(tdo_vm_t *vm, void *base, size_t size, void *away);
   /* The system may back [BASE, BASE+SIZE) of a reservation by huge pages, from
      now until that memory is decommitted. Only advice: MPS_RES_MEMORY if it
      is refused, for which nothing changes but that a mapping may have been

@@ -274,6 +274,58 @@ static mps_res_t double_protect(tdo_vm_t *vm, void *base, size_t size,
   return double_set_access(double_of(vm), TDO_VM_PROTECT, base, size, access);
 }
 
+/* Refused only when told: at the limit the pages are moved, and not closed. */
+static mps_res_t double_hide(tdo_vm_t *vm, void *base, size_t size,
+                             void *away) {
+  tdo_vm_double_t *d = double_of(vm);
+  tdo_vm_t *behind = d->options.behind;
+  TDO_CHECK(double_is_reserved(d, base, size));
+  size_t first = double_page(d, base), pages = size / vm->page_size;
+  mps_res_t res = MPS_RES_MEMORY;
+  (void)atomic_fetch_add(&vm->counters.move, 1);
+  if (!double_told_to_refuse(d, TDO_VM_HIDE)) {
+    (void)atomic_fetch_add(&vm->counters.protect, 1);
+    (void)atomic_fetch_add(&vm->counters.protect_pages, pages);
+    res = double_change(d, first, first + pages, TDO_ACCESS_NONE, DOUBLE_HUGE)
+              ? MPS_RES_OK
+              : MPS_RES_FAIL;
+  }
+  if (res == MPS_RES_OK && behind != NULL) {
+    res = behind->hide(behind, base, size, away);
+  }
+  double_record(d, TDO_VM_HIDE, base, size, TDO_ACCESS_NONE,
+                res != MPS_RES_OK);
+  return res;
+}
+
+static mps_res_t double_show(tdo_vm_t *vm, void *base, size_t size, void *away,
+                             tdo_access_t access) {
+  tdo_vm_double_t *d = double_of(vm);
+  tdo_vm_t *behind = d->options.behind;
+  TDO_CHECK(double_is_reserved(d, base, size));
+  size_t first = double_page(d, base), pages = size / vm->page_size;
+  (void)atomic_fetch_add(&vm->counters.move, 1);
+  bool ok = !double_told_to_refuse(d, TDO_VM_SHOW) &&
+            double_change(d, first, first + pages, (uint8_t)access,
+                          DOUBLE_HUGE);
+  mps_res_t res = ok ? MPS_RES_OK : MPS_RES_MEMORY;
+  if (ok && behind != NULL) {
+    res = behind->show(behind, base, size, away, access);
+  }
+  double_record(d, TDO_VM_SHOW, base, size, access, res != MPS_RES_OK);
+  return res;
+}
+
+static void double_copy(tdo_vm_t *vm, void *base, size_t size, void *away) {
+  tdo_vm_double_t *d = double_of(vm);
+  tdo_vm_t *behind = d->options.behind;
+  TDO_CHECK(tdo_vm_double_access(d, base) == TDO_ACCESS_WRITE);
+  double_record(d, TDO_VM_COPY, base, size, TDO_ACCESS_WRITE, false);
+  if (behind != NULL) {
+    behind->copy(behind, base, size, away);
+  }
+}
+
 static mps_res_t double_decommit(tdo_vm_t *vm, void *base, size_t size) {
   tdo_vm_double_t *d = double_of(vm);
   tdo_vm_t *behind = d->options.behind;
@@ -367,6 +419,9 @@ mps_res_t tdo_vm_double_init(tdo_vm_double_t *d,
                                    .commit = double_commit,
                                    .decommit = double_decommit,
                                    .protect = double_protect,
+                                   .hide = double_hide,
+                                   .show = double_show,
+                                   .copy = double_copy,
                                    .advise_huge = double_advise_huge,
                                    .populate = double_populate,
                                    .taken = double_taken,

@@ -23,6 +23,9 @@ typedef enum tdo_vm_call_kind {
   TDO_VM_COMMIT,
   TDO_VM_DECOMMIT,
   TDO_VM_PROTECT,
+  TDO_VM_HIDE,
+  TDO_VM_SHOW,
+  TDO_VM_COPY,
   TDO_VM_ADVISE, /* for huge pages */
   TDO_VM_POPULATE,
   TDO_VM_CALL_KINDS
@@ -83,7 +86,7 @@ bool tdo_vm_double_advised(const tdo_vm_double_t *d, const void *addr);
 void tdo_vm_double_clear(tdo_vm_double_t *d);
 
 /* Refuse the Nth call from now (1: the next; 0: take it back), counting only
-   calls that can be refused: all but release. */
+   calls that can be refused: all but release and copy. */
 void tdo_vm_double_refuse_nth(tdo_vm_double_t *d, size_t n);
 /* Refuse all calls of KIND, from now on or no more. */
 void tdo_vm_double_refuse_kind(tdo_vm_double_t *d, tdo_vm_call_kind_t kind,

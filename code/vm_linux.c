@@ -1,4 +1,7 @@
 /* Testudo: virtual memory on Linux. SPDX-License-Identifier: BSD-2-Clause */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* mremap */
+#endif
 #include "code/platform.h"
 #include "code/vm.h"
 
@@ -7,11 +10,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include "code/check.h"
 #include "code/populate.h"
+
+/* MREMAP_DONTUNMAP, since Linux 5.7; older ones refuse it. */
+#define VM_MOVE_STAYS 4
 
 /* COUNTED: each vm_sys function makes exactly one call to the kernel, which is
    counted there: the counters equal the kernel's own count. */
@@ -45,6 +53,15 @@ static bool vm_sys_protect(tdo_vm_t *vm, void *base, size_t size, int prot,
   vm_count(vm, &vm->counters.protect, ok);
   atomic_fetch_add_explicit(&vm->counters.protect_pages, counted_pages,
                             memory_order_relaxed);
+  return ok;
+}
+
+/* What was at TO is lost; FROM stays mapped, with nothing in it. */
+static bool vm_sys_move(tdo_vm_t *vm, void *from, size_t size, void *to) {
+  bool ok = mremap(from, size, size,
+                   MREMAP_MAYMOVE | MREMAP_FIXED | VM_MOVE_STAYS,
+                   to) != MAP_FAILED;
+  vm_count(vm, &vm->counters.move, ok);
   return ok;
 }
 
@@ -152,6 +169,35 @@ static mps_res_t vm_protect(tdo_vm_t *vm, void *base, size_t size,
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
+/* Not even a signal handler of this thread's may look meanwhile. */
+static mps_res_t vm_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
+  sigset_t all, old;
+  mps_res_t res = MPS_RES_MEMORY;
+  TDO_CHECK(vm_is_pages(vm, base, size) && vm_is_pages(vm, away, size));
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+  if (vm_sys_move(vm, base, size, away)) {
+    res = vm_sys_protect(vm, base, size, PROT_NONE, size / vm->page_size)
+              ? MPS_RES_OK
+          : vm_sys_move(vm, away, size, base) ? MPS_RES_MEMORY
+                                              : MPS_RES_FAIL;
+  }
+  (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+  return res;
+}
+
+static mps_res_t vm_show(tdo_vm_t *vm, void *base, size_t size, void *away,
+                         tdo_access_t access) {
+  (void)access; /* it comes with the memory */
+  TDO_CHECK(vm_is_pages(vm, base, size) && vm_is_pages(vm, away, size));
+  return vm_sys_move(vm, away, size, base) ? MPS_RES_OK : MPS_RES_MEMORY;
+}
+
+static void vm_copy(tdo_vm_t *vm, void *base, size_t size, void *away) {
+  memcpy(base, away, size);
+  (void)vm_sys_drop(vm, away, size);
+}
+
 /* The INDEXth number in the file PATH, or SIZE_MAX. No stdio: it allocates. */
 static size_t vm_read_number(const char *path, unsigned index) {
   char text[128];
@@ -212,6 +258,9 @@ static tdo_vm_t vm_system = {.reserve = vm_reserve,
                              .commit = vm_commit,
                              .decommit = vm_decommit,
                              .protect = vm_protect,
+                             .hide = vm_hide,
+                             .show = vm_show,
+                             .copy = vm_copy,
                              .advise_huge = vm_advise_huge,
                              .populate = vm_populate,
                              .taken = vm_taken,

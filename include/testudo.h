@@ -114,6 +114,9 @@ typedef struct tdo_statistics_s {
   /* System calls by the library in the whole process, each attempt counted:
      equal to the kernel's own count. */
   size_t map_calls, unmap_calls, protect_calls_process, advise_calls;
+  size_t move_calls; /* mremap */
+  /* Of protect_pages, those closed by moving their memory away. */
+  size_t pages_hidden;
 } tdo_statistics_s;
 
 /* Fill *STATISTICS_O. Locked. */

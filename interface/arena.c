@@ -66,6 +66,8 @@ static void arena_shield_settings(tdo_shield_settings_t *shield,
     shield->defer_hit = s->defer_hit;
   if (s->budget_given)
     shield->budget = s->budget;
+  if (s->hide_given)
+    shield->hide_least = s->hide == 0 ? SIZE_MAX : s->hide;
   if (!TDO_BARRIERS)
     shield->mode = TDO_SHIELD_OFF;
 }

@@ -41,6 +41,7 @@ static void statistics_shield(tdo_statistics_s *s,
   s->regions_opened = t->regions_opened;
   s->bars_lost = t->bars_lost;
   s->bars_declined = t->bars_declined;
+  s->pages_hidden = t->pages_hidden;
   s->mappings = t->mappings;
   s->mappings_most = t->mappings_most;
 }
@@ -89,6 +90,7 @@ void tdo_statistics(mps_arena_t arena, tdo_statistics_s *s) {
   s->unmap_calls = atomic_load(&c->unmap);
   s->protect_calls_process = atomic_load(&c->protect);
   s->advise_calls = atomic_load(&c->advise);
+  s->move_calls = atomic_load(&c->move);
   if (entered)
     tdo_heap_leave(arena);
 }
@@ -114,9 +116,11 @@ static void print_shield(FILE *f, const tdo_statistics_s *s) {
     fprintf(f, "  fallback     not dirty: %s\n", s->fallback);
   fprintf(f,
           "  requests     %zu raise, %zu lower, %zu expose, %zu cover\n"
-          "  protection   %zu calls (%zu refused), %zu pages, %zu changed\n",
+          "  protection   %zu calls (%zu refused), %zu pages, %zu changed, %zu "
+          "hidden\n",
           s->raises, s->lowers, s->exposes, s->covers, s->protect_calls,
-          s->protect_refused, s->protect_pages, s->protect_changed);
+          s->protect_refused, s->protect_pages, s->protect_changed,
+          s->pages_hidden);
   print_histogram(f, "call pages", s->pages_per_call, TDO_HISTOGRAM);
   print_histogram(f, "changed", s->changed_per_call, TDO_HISTOGRAM);
   fprintf(f, "  hits         %zu read, %zu write, %zu stale, %zu spread\n",
@@ -154,13 +158,13 @@ static void print_rest(FILE *f, const tdo_statistics_s *s) {
           "  populated    %zu bytes ahead of their use\n"
           "  huge pages   %zu bytes advised, %zu calls refused\n"
           "  faults       %zu minor, %zu major (whole process)\n"
-          "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise "
-          "(whole process)\n",
+          "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise, "
+          "%zu mremap (whole process)\n",
           s->stops, s->threads_stopped, s->stopped_seconds, s->collections,
           s->full_collections, s->tenured, s->pauses, s->collect_seconds,
           s->longest_pause, s->populated, s->huge_bytes, s->huge_refused,
           s->faults_minor, s->faults_major, s->map_calls, s->unmap_calls,
-          s->protect_calls_process, s->advise_calls);
+          s->protect_calls_process, s->advise_calls, s->move_calls);
 }
 
 static void statistics_print(mps_arena_t arena, FILE *f) {

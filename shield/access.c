@@ -77,19 +77,33 @@ size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
   return changed;
 }
 
-bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
-                        tdo_access_t access) {
-  size_t n = limit - first;
+void tdo_shield_count_call(tdo_shield_t *sh, size_t n) {
   unsigned bucket = (unsigned)(63 - __builtin_clzll(n));
-  void *base = sh->base + (first << sh->page_shift);
-  TDO_CRITICAL(first < limit && limit <= sh->pages);
   ++sh->stats.calls;
   sh->stats.pages += n;
   ++sh->stats.pages_per_call[tdo_min(bucket, TDO_SHIELD_HISTOGRAM - 1)];
+}
+
+/* When even memory that was moved away cannot come back the system has no
+   mappings left: then the whole window is opened, which makes mappings fewer,
+   and it is copied. */
+bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
+                        tdo_access_t access) {
+  size_t n = limit - first;
+  void *base = sh->base + (first << sh->page_shift);
+  TDO_CRITICAL(first < limit && limit <= sh->pages);
+  if (sh->hidden > 0 && !tdo_shield_show(sh, first, limit, access) &&
+      (n < sh->pages || access != TDO_ACCESS_WRITE)) {
+    return false;
+  }
+  tdo_shield_count_call(sh, n);
   if (sh->vm->protect(sh->vm, base, n << sh->page_shift, access) !=
       MPS_RES_OK) {
     ++sh->stats.calls_refused;
     return false;
+  }
+  if (sh->hidden > 0 && n == sh->pages) {
+    tdo_shield_show_copies(sh);
   }
   return true;
 }
@@ -216,8 +230,8 @@ void tdo_shield_give_up(tdo_shield_t *sh, size_t first, size_t limit) {
   access_open(sh, first, limit);
 }
 
-void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
-                           tdo_access_t access) {
+static void access_set(tdo_shield_t *sh, size_t first, size_t limit,
+                       tdo_access_t access) {
   if (access == TDO_ACCESS_WRITE) {
     access_open(sh, first, limit);
   } else if (access_call(sh, first, limit, access)) {
@@ -227,6 +241,37 @@ void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
   }
 }
 
+/* Close [FIRST, LIMIT), of which no memory is away; if it is much, as much as
+   possible by moving it. */
+static void access_close(tdo_shield_t *sh, size_t first, size_t limit) {
+  bool much = (limit - first) << sh->page_shift >= sh->settings.hide_least;
+  size_t low, high;
+  while (much && first < limit &&
+         tdo_shield_hidable(sh, first, limit, &low, &high) &&
+         tdo_shield_hide(sh, low, high)) {
+    if (first < low) {
+      access_set(sh, first, low, TDO_ACCESS_NONE);
+    }
+    first = high;
+  }
+  if (first < limit) {
+    access_set(sh, first, limit, TDO_ACCESS_NONE);
+  }
+}
+
+void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
+                           tdo_access_t access) {
+  size_t away, end;
+  if (access != TDO_ACCESS_NONE) {
+    access_set(sh, first, limit, access);
+    return;
+  }
+  while (first < limit) {
+    away = tdo_shield_hidden_in(sh, first, limit, &end);
+    access_close(sh, first, away);
+    first = end;
+  }
+}
 bool tdo_shield_force_open(tdo_shield_t *sh, size_t page) {
   tdo_shield_request(sh, TDO_REQUEST_FORCE, 0, page, page + 1);
   tdo_shield_give_up(sh, page, page + 1);

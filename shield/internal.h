@@ -189,6 +189,32 @@ static inline void tdo_shield_changed(tdo_shield_t *sh, size_t n) {
   }
 }
 
+/* Count a call for N pages. */
+void tdo_shield_count_call(tdo_shield_t *sh, size_t n);
+
+/* hide.c */
+
+/* The first of [FIRST, LIMIT), adopted pages that are to be closed, that had
+   better be moved away. False if there are none. */
+bool tdo_shield_hidable(const tdo_shield_t *sh, size_t first, size_t limit,
+                        size_t *low_o, size_t *high_o);
+/* Close these, and note it; false, and nothing has changed, if the system
+   refuses. */
+bool tdo_shield_hide(tdo_shield_t *sh, size_t first, size_t limit);
+/* Bring back all units that have a page in [FIRST, LIMIT), where a call for
+   WANTED follows, and close the rest of them, or all if that is NONE. False if
+   the system refuses to bring something back. */
+bool tdo_shield_show(tdo_shield_t *sh, size_t first, size_t limit,
+                     tdo_access_t wanted);
+/* The first page of [FIRST, LIMIT) whose memory is away, or LIMIT; *END_O is
+   where that ends. */
+size_t tdo_shield_hidden_in(const tdo_shield_t *sh, size_t first, size_t limit,
+                            size_t *end_o);
+/* Bring back everything by copying it: all of the window is open. */
+void tdo_shield_show_copies(tdo_shield_t *sh);
+void tdo_shield_hide_finish(tdo_shield_t *sh);
+bool tdo_shield_hide_check(const tdo_shield_t *sh);
+
 /* dirty.c */
 
 /* As a protection call and its note, by tracker where that serves. */

@@ -17,6 +17,8 @@ void tdo_shield_settings_init(tdo_shield_settings_t *settings) {
   settings->defer_hit = 16;
   settings->budget = 0.25;
   settings->huge_pages = 0;
+  settings->hide_unit = 0;
+  settings->hide_least = (size_t)4 << 20;
 }
 
 bool tdo_shield_mode_parse(tdo_shield_mode_t *mode_o, const char *name) {

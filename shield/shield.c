@@ -59,6 +59,12 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                        .differ_low = pages,
                        .used_low = pages};
   sh->settings.queue_length = tdo_max(settings->queue_length, 1);
+  if (sh->settings.hide_unit == 0) {
+    size_t least = tdo_max(settings->hide_least, vm->page_size);
+    sh->settings.hide_unit =
+        tdo_min(vm->page_size / sizeof(void *),
+                (size_t)1 << (63 - __builtin_clzl(least >> sh->page_shift)));
+  }
   shield_lay_out(sh);
   sh->budget_mappings = tdo_shield_budget(vm, settings->budget);
   sh->economize_at = sh->budget_mappings;
@@ -71,6 +77,7 @@ void tdo_shield_finish(tdo_shield_t *sh) {
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
   sh->sig = TDO_SIG_DEAD;
   tdo_shield_detach(sh);
+  tdo_shield_hide_finish(sh);
   sh->vm->release(sh->vm, sh->tables, sh->tables_size);
 }
 
@@ -108,7 +115,8 @@ bool tdo_shield_check(const tdo_shield_t *sh) {
       return false;
     }
   }
-  return sh->stats.mappings == tdo_shield_count_mappings(sh); /* .count */
+  return tdo_shield_hide_check(sh) &&
+         sh->stats.mappings == tdo_shield_count_mappings(sh); /* .count */
 }
 
 void tdo_shield_stop(tdo_shield_t *sh) {
@@ -231,6 +239,10 @@ void tdo_shield_retire(tdo_shield_t *sh, size_t first, size_t limit) {
     memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
     memset(sh->depth + first, 0, limit - first);
     tdo_bits_clear_range(sh->differ, first, limit);
+    if (sh->hidden > 0 &&
+        !tdo_shield_show(sh, first, limit, TDO_ACCESS_NONE)) {
+      tdo_shield_give_up(sh, first, limit);
+    }
   }
 }
 

@@ -82,6 +82,10 @@ typedef struct tdo_shield_settings {
   unsigned defer_hit;   /* the same for a page whose bar was hit or lost */
   double budget;        /* fraction of the mapping limit we may use */
   size_t huge_pages;    /* pages in a huge page of the system, or 0 */
+  size_t hide_unit;     /* pages moved as one, a power of two; 0: those of a
+                           table of pages, or what has hide_least bytes */
+  size_t hide_least;    /* bytes to close in one go before any are moved away
+                           (deferred mode) */
 } tdo_shield_settings_t;
 
 /* Defaults; chosen by measurement. */
@@ -113,6 +117,7 @@ typedef struct tdo_shield_stats {
   size_t hits_spread;   /* pages opened along with a page that was hit */
   size_t bars_lost;     /* pages whose bars were refused or given up */
   size_t bars_conceded; /* write bars given up for the collector's access */
+  size_t pages_hidden;  /* closed by moving their memory away */
   size_t bars_declined; /* write bars not granted: not earned, or budget */
   size_t mappings, mappings_most;
   /* Dirty mode. */
@@ -168,6 +173,13 @@ struct tdo_shield {
   bool active;  /* something was asked in this session, or is recorded */
   bool stopped;                /* `stop` called in this session */
   bool hit;                    /* a barrier was hit in this session */
+  /* Memory moved away (hide.c). */
+  char *away;           /* null until the first is */
+  void *away_block;     /* the reservation that it is in */
+  size_t away_size;
+  uint8_t *hidden_as;   /* a byte each unit: 0, or the access it had */
+  size_t hidden;        /* units */
+  bool hide_refused;    /* the system does not move memory, or not any more */
   /* Dirty mode. */
   tdo_track_t *track;   /* null: none is attached, and write bars are made by
                            protection */
@@ -215,6 +227,10 @@ void tdo_shield_record(tdo_shield_t *sh, tdo_shield_record_t *record);
 /* In the child of a fork, before any other call: everything tracked counts as
    written (`lost`), and tracking starts afresh or falls back. */
 void tdo_shield_after_fork(tdo_shield_t *sh);
+
+/* Is much closed at once by moving its memory away, as far as is known? That
+   takes a fifth of the time. */
+bool tdo_shield_hides(const tdo_shield_t *sh);
 
 /* The arena tells what it did to free pages: made them readable and writable;
    took their memory and access away. */

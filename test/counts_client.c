@@ -173,6 +173,7 @@ static void print_difference(const tdo_statistics_s *then,
   printf("mprotect %zu\n",
          now->protect_calls_process - then->protect_calls_process);
   printf("madvise %zu\n", now->advise_calls - then->advise_calls);
+  printf("mremap %zu\n", now->move_calls - then->move_calls);
 }
 
 int main(void) {

@@ -18,9 +18,14 @@ typedef struct fake_vm {
   size_t pages;
   const uint8_t *access; /* of each page */
   mps_res_t (*protect)(tdo_vm_t *, void *, size_t, tdo_access_t);
+  mps_res_t (*hide)(tdo_vm_t *, void *, size_t, void *);
+  mps_res_t (*show)(tdo_vm_t *, void *, size_t, void *, tdo_access_t);
+  void (*copy)(tdo_vm_t *, void *, size_t, void *);
   unsigned refuse_of; /* refuse one call in so many, or never if 0; but not
                          one over the whole window, which always merges */
   size_t refuse_next; /* refuse the next so many calls */
+  unsigned refuse_moves_of; /* refuse one memory move in so many */
+  size_t hides, torn, shows, copies; /* torn: moved, but not closed */
   size_t calls, pages_called, changed, refused;
   void *closure;
   void (*watch)(void *closure, size_t page, unsigned from, unsigned to);
@@ -71,6 +76,57 @@ static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
+static bool fake_refuses_move(const fake_vm_t *fake) {
+  return fake->refuse_moves_of > 0 &&
+         random_below(fake->refuse_moves_of) == 0;
+}
+
+static mps_res_t fake_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
+  static uint8_t before[FAKE_PAGES];
+  fake_vm_t *fake = (fake_vm_t *)(void *)vm;
+  size_t first = (size_t)((char *)base - fake->base) / vm->page_size;
+  size_t pages = size / vm->page_size;
+  mps_res_t res = MPS_RES_MEMORY;
+  memcpy(before, fake->access + first, pages);
+  for (size_t i = 0; i < pages; ++i) {
+    if (before[i] != before[0] || before[0] == TDO_ACCESS_NONE) {
+      abort();
+    }
+  }
+  if (!fake_refuses_move(fake)) {
+    res = fake->hide(vm, base, size, away);
+  }
+  fake_note(fake, before, first, first + pages);
+  ++fake->calls;
+  fake->pages_called += pages;
+  fake->refused += res == MPS_RES_MEMORY;
+  fake->hides += res != MPS_RES_MEMORY;
+  fake->torn += res == MPS_RES_FAIL;
+  return res;
+}
+
+static mps_res_t fake_show(tdo_vm_t *vm, void *base, size_t size, void *away,
+                           tdo_access_t access) {
+  static uint8_t before[FAKE_PAGES];
+  fake_vm_t *fake = (fake_vm_t *)(void *)vm;
+  size_t first = (size_t)((char *)base - fake->base) / vm->page_size;
+  size_t pages = size / vm->page_size;
+  mps_res_t res = MPS_RES_MEMORY;
+  memcpy(before, fake->access + first, pages);
+  if (!fake_refuses_move(fake)) {
+    res = fake->show(vm, base, size, away, access);
+  }
+  fake_note(fake, before, first, first + pages);
+  fake->shows += res == MPS_RES_OK;
+  return res;
+}
+
+static void fake_copy(tdo_vm_t *vm, void *base, size_t size, void *away) {
+  fake_vm_t *fake = (fake_vm_t *)(void *)vm;
+  ++fake->copies;
+  fake->copy(vm, base, size, away);
+}
+
 /* A window of PAGES pages without access, and room for LIMIT mappings. */
 static void fake_init(fake_vm_t *fake, size_t pages, size_t limit) {
   tdo_vm_double_options_t options = {.pages = pages, .mapping_limit = limit};
@@ -88,6 +144,12 @@ static void fake_init(fake_vm_t *fake, size_t pages, size_t limit) {
   fake->access = fake->twin.access;
   fake->protect = fake->twin.vm.protect;
   fake->twin.vm.protect = fake_protect;
+  fake->hide = fake->twin.vm.hide;
+  fake->twin.vm.hide = fake_hide;
+  fake->show = fake->twin.vm.show;
+  fake->twin.vm.show = fake_show;
+  fake->copy = fake->twin.vm.copy;
+  fake->twin.vm.copy = fake_copy;
 }
 
 static void fake_finish(fake_vm_t *fake) {

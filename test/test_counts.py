@@ -23,7 +23,7 @@ from testudo_tool import modes  # noqa: E402
 
 CLIENT = sys.argv[1]
 MARK = "getppid"
-COUNTED = ["mmap", "munmap", "mprotect", "madvise"]
+COUNTED = ["mmap", "munmap", "mprotect", "madvise", "mremap"]
 
 
 def kernel_counts(log):
@@ -76,7 +76,8 @@ class Counts(unittest.TestCase):
                "10 getppid() = 9\n"
                "10 munmap(0x7f0000000000, 4096) = 0\n")
         self.assertEqual(kernel_counts(log), (
-            {"mmap": 0, "munmap": 1, "mprotect": 2, "madvise": 0}, 2))
+            {"mmap": 0, "munmap": 1, "mprotect": 2, "madvise": 0,
+             "mremap": 0}, 2))
 
 
 if __name__ == "__main__":

@@ -65,6 +65,8 @@ static void begin(tdo_shield_mode_t mode, size_t pages, double budget) {
   settings.mode = mode;
   settings.budget = budget;
   settings.defer_fresh = 1;
+  settings.hide_unit = 16;
+  settings.hide_least = 16 * page_size;
   window_pages = pages;
   ck_assert_int_eq(MPS_RES_OK,
                    vm->reserve(&base, vm, pages * page_size, page_size));
@@ -165,6 +167,9 @@ START_TEST(keeps) {
     size_t first = random_below(256);
     size_t limit = first + 1 + random_below(256 - first);
     tdo_bar_t bars = (tdo_bar_t)(1 + random_below(3));
+    if (random_below(4) == 0) {
+      tdo_shield_note_stopped(&shield);
+    }
     switch (random_below(4)) {
     case 0:
       tdo_shield_raise(&shield, first, limit, bars);
@@ -192,6 +197,8 @@ START_TEST(keeps) {
     REQUIRE(window[page * page_size + page_size - 1] == (char)page);
   }
   tdo_shield_cover(&shield, 0, 256);
+  ck_assert(suite_emulated() || (shield.stats.pages_hidden > 0) ==
+                                    (_i == TDO_SHIELD_DEFERRED));
   end();
 }
 END_TEST
@@ -217,8 +224,8 @@ static char *use_up(size_t spare, size_t *size_o) {
 }
 
 START_TEST(at_the_limit) {
-  size_t size, refused = 0;
-  char *region;
+  size_t size, mended, refused = 0;
+  char *region, *mend;
   if (SANITIZED || vm->mapping_limit(vm) > 200000) {
     return; /* or too many to use up in a test */
   }
@@ -248,6 +255,22 @@ START_TEST(at_the_limit) {
   tdo_shield_leave(&shield);
   compare();
   refused = shield.stats.calls_refused;
+  tdo_shield_lower(&shield, 0, 2048, TDO_BAR_READ | TDO_BAR_WRITE);
+  tdo_shield_note_stopped(&shield);
+  tdo_shield_raise(&shield, 100, 2000, TDO_BAR_READ); /* moved, some of it */
+  tdo_shield_leave(&shield);
+  ck_assert(suite_emulated() ||
+            (shield.hidden > 0) == (_i == TDO_SHIELD_DEFERRED));
+  mend = use_up(0, &mended); /* and now it cannot come back */
+  for (size_t page = 0; page < 2048; ++page) {
+    size_t *p = (size_t *)(void *)(window + page * page_size);
+    tdo_shield_expose(&shield, page, page + 1);
+    REQUIRE(*p == page);
+    tdo_shield_cover(&shield, page, page + 1);
+  }
+  tdo_shield_leave(&shield);
+  compare();
+  (void)munmap(mend, mended);
   (void)munmap(region, size);
   tdo_shield_raise(&shield, 0, 2048, TDO_BAR_READ);
   tdo_shield_leave(&shield);

@@ -134,6 +134,52 @@ START_TEST(table) {
 }
 END_TEST
 
+/* Memory that is moved away is closed, and comes back as it was, all of it or a
+   part. */
+START_TEST(hiding) {
+  setup();
+  void *there;
+  char *base = reserve(16 * page, page), *away;
+  ck_assert_int_eq(vm->reserve_table(&there, vm, 16 * page), MPS_RES_OK);
+  away = there;
+  ck_assert_int_eq(vm->commit(vm, base, 16 * page), MPS_RES_OK);
+  for (size_t i = 0; i < 16; ++i) {
+    memset(base + i * page, (int)i + 1, page);
+  }
+  unsigned long move = vm->counters.move;
+  unsigned long protect = vm->counters.protect;
+  if (vm->hide(vm, base + 4 * page, 8 * page, away) != MPS_RES_OK) {
+    ck_assert(suite_emulated());
+    ck_assert_int_eq(base[4 * page], 5); /* nothing has changed */
+    return;
+  }
+  ck_assert_uint_eq(vm->counters.move, move + 1);
+  ck_assert_uint_eq(vm->counters.protect, protect + 1);
+  ck_assert(can_read(base + 3 * page) && can_read(base + 12 * page));
+  ck_assert(!can_read(base + 4 * page) && !can_read(base + 12 * page - 1));
+  ck_assert_int_eq(vm->show(vm, base + 6 * page, 2 * page, away + 2 * page,
+                            TDO_ACCESS_WRITE),
+                   MPS_RES_OK);
+  ck_assert_uint_eq(vm->counters.move, move + 2);
+  ck_assert_int_eq(base[6 * page], 7);
+  ck_assert_int_eq(base[8 * page - 1], 8);
+  ck_assert(can_write(base + 7 * page) && !can_read(base + 8 * page));
+  ck_assert_int_eq(vm->protect(vm, base, 16 * page, TDO_ACCESS_WRITE),
+                   MPS_RES_OK);
+  vm->copy(vm, base + 4 * page, 2 * page, away);
+  vm->copy(vm, base + 8 * page, 4 * page, away + 4 * page);
+  for (size_t i = 0; i < 16; ++i) {
+    ck_assert_int_eq(base[i * page + 1], (int)i + 1);
+  }
+  /* Onto itself: refused, and nothing has changed. */
+  ck_assert_int_eq(vm->hide(vm, base, 8 * page, base + 4 * page),
+                   MPS_RES_MEMORY);
+  ck_assert_int_eq(base[7 * page + 1], 8);
+  vm->release(vm, base, 16 * page);
+  vm->release(vm, there, 16 * page);
+}
+END_TEST
+
 START_TEST(limits) {
   setup();
   size_t limit = vm->mapping_limit(vm);
@@ -234,5 +280,5 @@ START_TEST(locked_process) {
 }
 END_TEST
 
-SUITE_MAIN("vm", 60, life_of_a_page, alignment, counters, table, limits,
+SUITE_MAIN("vm", 60, life_of_a_page, alignment, counters, table, hiding, limits,
            mapping_limit, locked_process)

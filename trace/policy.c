@@ -50,7 +50,8 @@
                               pause, and what the program does, takes time */
 #define PAUSE_LEAST 0.02   /* the same, for any pause */
 #define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be
-                              scanned */
+                              scanned, */
+#define PAUSE_HIDE  0.02   /* where much is closed by moving it away */
 
 /* Nanoseconds that a pause which begins at BEGUN may take: pauses that follow
    close on each other count as one. What they use up comes back as the program
@@ -130,7 +131,8 @@ static bool policy_incremental(const tdo_heap_t *heap) {
    time, since to go on in slices costs more than the rest of most. */
 static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
-  double closing = PAUSE_CLOSE * (double)(trace->condemned + trace->owed);
+  double closing = (tdo_shield_hides(&heap->shield) ? PAUSE_HIDE : PAUSE_CLOSE) *
+                   (double)(trace->condemned + trace->owed);
   double pause = heap->pause_time * 1e9;
   uint64_t deadline = tdo_policy_deadline(heap);
 

@@ -1,0 +1,235 @@
+/* Testudo: the shield: closing many pages at once. A protection call takes 60
+   to 140 ns for each page, which for a large heap is longer than a pause may
+   be. To move the memory of a whole *unit* elsewhere, the kernel only moves an
+   entry that stands for all its pages: what is left behind has none, and is
+   closed for nothing. A unit comes back when something in it is to be opened.
+
+   .hidden   where `hidden_as` of a unit is not 0, its memory lies as far from
+             `away` as it belongs from `base`, with that access; its pages are
+             adopted, and .actual NONE. `hidden` counts such units.
+   .stopped  all threads are stopped while memory is moved away, since until
+             it is closed the unit reads as zero, and while a unit comes back
+             with more access than some of it may have.
+
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "shield/internal.h"
+
+/* Pages before the window in the unit where it begins: units are aligned in
+   memory, not in the window. */
+static size_t hide_lead(const tdo_shield_t *sh) {
+  return ((uintptr_t)sh->base >> sh->page_shift) % sh->settings.hide_unit;
+}
+
+static size_t hide_index(const tdo_shield_t *sh, size_t page) {
+  return (page + hide_lead(sh)) / sh->settings.hide_unit;
+}
+
+/* The first unit that begins at or after PAGE. */
+static size_t hide_align(const tdo_shield_t *sh, size_t page) {
+  size_t lead = hide_lead(sh);
+  return tdo_round_up(page + lead, sh->settings.hide_unit) - lead;
+}
+
+static char *hide_base(const tdo_shield_t *sh, size_t page) {
+  return sh->base + (page << sh->page_shift);
+}
+
+static char *hide_away(const tdo_shield_t *sh, size_t page) {
+  return sh->away + (page << sh->page_shift);
+}
+
+/* Room to move things to, and the table of units behind it. */
+static bool hide_ready(tdo_shield_t *sh) {
+  size_t unit = sh->settings.hide_unit << sh->page_shift;
+  size_t window = sh->pages << sh->page_shift;
+  size_t size = tdo_round_up(
+      window + unit + sh->pages / sh->settings.hide_unit + 2,
+      sh->vm->page_size);
+  void *p;
+  if (sh->away == NULL && !sh->hide_refused) {
+    if (sh->vm->reserve_table(&p, sh->vm, size) != MPS_RES_OK) {
+      sh->hide_refused = true;
+      return false;
+    }
+    sh->away_block = p;
+    sh->away_size = size;
+    sh->away = (char *)p + ((uintptr_t)sh->base - (uintptr_t)p) % unit;
+    sh->hidden_as = (uint8_t *)sh->away + window;
+  }
+  return !sh->hide_refused;
+}
+
+void tdo_shield_hide_finish(tdo_shield_t *sh) {
+  if (sh->away_block != NULL) {
+    sh->vm->release(sh->vm, sh->away_block, sh->away_size);
+  }
+}
+
+bool tdo_shield_hide_check(const tdo_shield_t *sh) {
+  size_t unit = sh->settings.hide_unit, hidden = 0;
+  for (size_t page = hide_align(sh, 0);
+       sh->hidden > 0 && page + unit <= sh->pages; page += unit) {
+    if (sh->hidden_as[hide_index(sh, page)] != 0) {
+      ++hidden;
+      for (size_t i = page; i < page + unit; ++i) {
+        if ((sh->state[i] & TDO_PAGE_ADOPTED) == 0 ||
+            sh->actual[i] != TDO_ACCESS_NONE) {
+          return false; /* .hidden */
+        }
+      }
+    }
+  }
+  return hidden == sh->hidden;
+}
+
+bool tdo_shield_hides(const tdo_shield_t *sh) {
+  return sh->settings.mode == TDO_SHIELD_DEFERRED && sh->huge == NULL &&
+         sh->settings.hide_least < SIZE_MAX && !sh->hide_refused;
+}
+
+/* The access of the unit at PAGE if it can be moved as one, or NONE. */
+static tdo_access_t hide_access(const tdo_shield_t *sh, size_t page) {
+  unsigned access = sh->actual[page], other = 0;
+  for (size_t i = page; i < page + sh->settings.hide_unit; ++i) {
+    other |= (unsigned)(~sh->state[i] & TDO_PAGE_ADOPTED);
+    other |= sh->actual[i] ^ access;
+  }
+  return other == 0 ? (tdo_access_t)access : TDO_ACCESS_NONE;
+}
+
+bool tdo_shield_hidable(const tdo_shield_t *sh, size_t first, size_t limit,
+                        size_t *low_o, size_t *high_o) {
+  size_t unit = sh->settings.hide_unit, page = hide_align(sh, first);
+  tdo_access_t access = TDO_ACCESS_NONE;
+  if (!sh->stopped || !tdo_shield_hides(sh)) {
+    return false;
+  }
+  while (page + unit <= limit &&
+         (access = hide_access(sh, page)) == TDO_ACCESS_NONE) {
+    page += unit;
+  }
+  *low_o = page;
+  if (access == TDO_ACCESS_NONE) {
+    return false;
+  }
+  do {
+    page += unit;
+  } while (page + unit <= limit && hide_access(sh, page) == access);
+  *high_o = page;
+  return sh->stats.mappings + 2 * (sh->hidden + (page - *low_o) / unit) <
+         sh->budget_mappings;
+}
+
+bool tdo_shield_hide(tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t n = limit - first;
+  tdo_access_t access = (tdo_access_t)sh->actual[first];
+  mps_res_t res;
+  if (!hide_ready(sh)) {
+    return false;
+  }
+  tdo_shield_count_call(sh, n);
+  res = sh->vm->hide(sh->vm, hide_base(sh, first), n << sh->page_shift,
+                     hide_away(sh, first));
+  if (res == MPS_RES_MEMORY) {
+    ++sh->stats.calls_refused;
+    sh->hide_refused = true;
+    return false;
+  }
+  for (size_t i = hide_index(sh, first); i < hide_index(sh, limit); ++i) {
+    sh->hidden_as[i] = (uint8_t)access;
+    ++sh->hidden;
+  }
+  tdo_shield_changed(sh,
+                     tdo_shield_note_access(sh, first, limit, TDO_ACCESS_NONE));
+  sh->stats.pages_hidden += n;
+  tdo_bits_clear_range(sh->differ, first, limit);
+  if (res != MPS_RES_OK) { /* away, but what reads as zero is not closed */
+    sh->hide_refused = true;
+    tdo_shield_give_up(sh, first, limit);
+  }
+  return true;
+}
+
+static void hide_shown(tdo_shield_t *sh, size_t page) {
+  sh->hidden_as[hide_index(sh, page)] = 0;
+  --sh->hidden;
+}
+
+/* [FIRST, LIMIT), of a unit that has just come back with ACCESS, is to be
+   closed as before. */
+static void hide_close(tdo_shield_t *sh, size_t first, size_t limit,
+                       tdo_access_t access) {
+  if (first < limit &&
+      !tdo_shield_protect(sh, first, limit, TDO_ACCESS_NONE)) {
+    (void)tdo_shield_note_access(sh, first, limit, access);
+    tdo_shield_give_up(sh, first, limit);
+  }
+}
+
+/* Bring back the unit at PAGE, of which [FIRST, LIMIT) may have WANTED. If that
+   is less than it had, nobody may look before the rest is done. */
+static bool hide_show(tdo_shield_t *sh, size_t page, size_t first, size_t limit,
+                      tdo_access_t wanted) {
+  size_t unit = sh->settings.hide_unit, end = page + unit;
+  size_t low = wanted == TDO_ACCESS_NONE ? end : tdo_max(page, first);
+  size_t high = wanted == TDO_ACCESS_NONE ? end : tdo_min(end, limit);
+  tdo_access_t access = (tdo_access_t)sh->hidden_as[hide_index(sh, page)];
+  if (low > page || high < end || (access & ~wanted) != 0) {
+    tdo_shield_stop(sh);
+  }
+  if (sh->vm->show(sh->vm, hide_base(sh, page), unit << sh->page_shift,
+                   hide_away(sh, page), access) != MPS_RES_OK) {
+    return false;
+  }
+  hide_shown(sh, page);
+  hide_close(sh, page, low, access);
+  hide_close(sh, high, end, access);
+  return true;
+}
+
+/* The first page of the unit that has PAGE, or of the next where the window
+   begins within one. */
+static size_t hide_unit_of(const tdo_shield_t *sh, size_t page) {
+  size_t start = hide_align(sh, page);
+  return start > page && start >= sh->settings.hide_unit
+             ? start - sh->settings.hide_unit
+             : start;
+}
+
+bool tdo_shield_show(tdo_shield_t *sh, size_t first, size_t limit,
+                     tdo_access_t wanted) {
+  for (size_t page = hide_unit_of(sh, first); page < limit && sh->hidden > 0;
+       page += sh->settings.hide_unit) {
+    if (sh->hidden_as[hide_index(sh, page)] != 0 &&
+        !hide_show(sh, page, first, limit, wanted)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+size_t tdo_shield_hidden_in(const tdo_shield_t *sh, size_t first, size_t limit,
+                            size_t *end_o) {
+  size_t unit = sh->settings.hide_unit, page = hide_unit_of(sh, first), end;
+  while (sh->hidden > 0 && page < limit &&
+         sh->hidden_as[hide_index(sh, page)] == 0) {
+    page += unit;
+  }
+  page = sh->hidden > 0 ? tdo_min(tdo_max(page, first), limit) : limit;
+  for (end = page; end < limit && sh->hidden_as[hide_index(sh, end)] != 0;) {
+    end = tdo_min(hide_unit_of(sh, end) + unit, limit);
+  }
+  *end_o = end;
+  return page;
+}
+
+void tdo_shield_show_copies(tdo_shield_t *sh) {
+  size_t unit = sh->settings.hide_unit;
+  for (size_t page = hide_align(sh, 0); sh->hidden > 0; page += unit) {
+    if (sh->hidden_as[hide_index(sh, page)] != 0) {
+      sh->vm->copy(sh->vm, hide_base(sh, page), unit << sh->page_shift,
+                   hide_away(sh, page));
+      hide_shown(sh, page);
+    }
+  }
+}

@@ -1,0 +1,221 @@
+/* Testudo: many pages closed by moving their memory away.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "shield_story.h"
+#include "suite.h"
+
+enum { UNIT = 64, MANY = 1024 };
+
+static void begin_hiding(void) {
+  settings.hide_unit = UNIT;
+  settings.hide_least = 256 * 4096;
+  begin(TDO_SHIELD_DEFERRED, MANY + 8, MANY + 16);
+  telling = false;
+}
+
+/* As at a flip: the threads are stopped, then much is closed. */
+static void shut(size_t first, size_t limit) {
+  tdo_shield_note_stopped(&shield);
+  tdo_shield_raise(&shield, first, limit, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_assert(tdo_shield_check(&shield));
+  for (size_t page = first; page < limit; ++page)
+    ck_assert_uint_eq(fake.access[page], TDO_ACCESS_NONE);
+}
+
+START_TEST(whole_units) {
+  begin_hiding();
+  shut(10, 1000);
+  ck_assert_uint_eq(fake.hides, 1);
+  ck_assert_uint_eq(shield.hidden, (960 - 64) / UNIT);
+  ck_assert_uint_eq(shield.stats.pages_hidden, 960 - 64);
+  /* What lies before and after is closed by a call each. */
+  ck_assert_uint_eq(shield.stats.calls, 3);
+  ck_assert_uint_eq(shield.stats.mappings, 4); /* and what has no memory */
+  end();
+}
+END_TEST
+
+/* The unit comes back, and the rest of it is closed. */
+START_TEST(a_part_opened) {
+  begin_hiding();
+  shut(0, MANY);
+  story[0] = '\0';
+  telling = true;
+  tdo_shield_lower(&shield, 130, 140, TDO_BAR_READ);
+  tdo_shield_flush(&shield);
+  ck_story("stop none[128,130) none[140,192) write[130,140) ");
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT - 1);
+  tdo_shield_leave(&shield);
+  ck_story("go ");
+  ck_assert_uint_eq(fake.access[139], TDO_ACCESS_WRITE);
+  ck_assert_uint_eq(fake.access[140], TDO_ACCESS_NONE);
+  /* Whole ones need no such care. */
+  tdo_shield_lower(&shield, 256, 512, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_story("write[256,512) ");
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT - 5);
+  end();
+}
+END_TEST
+
+/* Nobody sees more of it than is wanted: a write bar was put up while the unit
+   was away. */
+START_TEST(less_than_it_had) {
+  begin_hiding();
+  shut(0, MANY);
+  tdo_shield_raise(&shield, 128, 192, TDO_BAR_WRITE);
+  story[0] = '\0';
+  telling = true;
+  tdo_shield_lower(&shield, 128, 192, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_story("stop read[128,192) go ");
+  ck_assert_uint_eq(fake.access[128], TDO_ACCESS_READ);
+  end();
+}
+END_TEST
+
+/* Closed pages beside what is away do not bring it back. */
+START_TEST(more_closed) {
+  begin_hiding();
+  shut(128, 896);
+  ck_assert_uint_eq(shield.hidden, 768 / UNIT);
+  shut(0, MANY);
+  ck_assert_uint_eq(fake.shows, 0);
+  ck_assert_uint_eq(shield.hidden, 768 / UNIT);
+  end();
+}
+END_TEST
+
+START_TEST(given_back) {
+  begin_hiding();
+  shut(0, MANY);
+  tdo_shield_retire(&shield, 100, 300);
+  ck_assert_uint_eq(shield.hidden, (MANY - 256) / UNIT);
+  tdo_shield_leave(&shield);
+  tdo_shield_adopt(&shield, 100, 300);
+  ck_assert_uint_eq(fake.access[200], TDO_ACCESS_WRITE);
+  ck_assert_uint_eq(fake.access[99], TDO_ACCESS_NONE);
+  ck_assert_uint_eq(fake.access[300], TDO_ACCESS_NONE);
+  end();
+}
+END_TEST
+
+/* Not what is free, nor what has not one access, nor little, nor while
+   threads run, nor in other modes. */
+START_TEST(not_moved) {
+  begin_hiding();
+  tdo_shield_retire(&shield, 700, 701);
+  for (size_t page = 0; page < 640; page += UNIT)
+    tdo_shield_raise(&shield, page, page + 1, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  tdo_shield_note_stopped(&shield);
+  tdo_shield_raise(&shield, 0, 700, TDO_BAR_READ);
+  tdo_shield_raise(&shield, 701, 760, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(fake.hides, 0);
+  shut(768, MANY - 1);
+  ck_assert_uint_eq(fake.hides, 0);
+  tdo_shield_lower(&shield, 768, MANY - 1, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  tdo_shield_raise(&shield, 768, MANY, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(fake.hides, 0);
+  end();
+  begin(TDO_SHIELD_RANGED, MANY, MANY);
+  telling = false;
+  shut(0, MANY);
+  ck_assert_uint_eq(fake.hides, 0);
+  end();
+}
+END_TEST
+
+/* A system that moves nothing is asked once. */
+START_TEST(refused) {
+  begin_hiding();
+  tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_HIDE, true);
+  shut(0, MANY);
+  tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_HIDE, false);
+  tdo_shield_lower(&shield, 0, MANY, TDO_BAR_READ);
+  shut(0, MANY);
+  ck_assert_uint_eq(fake.hides, 0);
+  ck_assert_uint_eq(fake.refused, 1);
+  ck_assert_uint_eq(lost_pages, 0);
+  end();
+}
+END_TEST
+
+START_TEST(no_room) {
+  begin_hiding();
+  tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_TABLE, true);
+  shut(0, MANY);
+  ck_assert_uint_eq(fake.hides, 0);
+  ck_assert_uint_eq(lost_pages, 0);
+  (void)atomic_fetch_sub(&fake.twin.vm.counters.map, 1); /* refused */
+  end();
+}
+END_TEST
+
+/* What was moved, and cannot be closed nor moved back, is open: it has lost
+   its bars, and its contents are copied. */
+START_TEST(torn) {
+  mapping_limit = 50;
+  settings.budget = 1.0;
+  begin_hiding();
+  tdo_vm_double_limit(&fake.twin, 2);
+  tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_SHOW, true);
+  tdo_shield_note_stopped(&shield);
+  tdo_shield_raise(&shield, UNIT, MANY - UNIT, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(fake.torn, 1);
+  ck_assert_uint_eq(fake.copies, MANY / UNIT - 2);
+  ck_assert_uint_eq(lost_pages, MANY - 2 * UNIT);
+  ck_assert_uint_eq(shield.hidden, 0);
+  ck_assert_uint_eq(fake.access[500], TDO_ACCESS_WRITE);
+  end();
+}
+END_TEST
+
+/* What cannot come back is copied, when all is open. */
+START_TEST(copied) {
+  begin_hiding();
+  shut(0, MANY);
+  tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_SHOW, true);
+  tdo_shield_expose(&shield, 200, 201);
+  ck_assert_uint_eq(fake.copies, MANY / UNIT);
+  ck_assert_uint_eq(fake.access[200], TDO_ACCESS_WRITE);
+  ck_assert_uint_eq(lost_pages, MANY - 1);
+  ck_assert_ptr_nonnull(strstr(story, "stop"));
+  tdo_shield_cover(&shield, 200, 201);
+  end();
+}
+END_TEST
+
+/* Where mappings are few, nothing is moved that would need more. */
+START_TEST(budget) {
+  settings.budget = 0.5;
+  mapping_limit = 40;
+  begin_hiding();
+  shut(0, MANY);
+  ck_assert_uint_eq(fake.hides, 0);
+  end();
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("shield_hide");
+  TCase *tests = tcase_create("shield_hide");
+  tcase_add_checked_fixture(tests, setup, NULL);
+  tcase_add_test(tests, whole_units);
+  tcase_add_test(tests, a_part_opened);
+  tcase_add_test(tests, less_than_it_had);
+  tcase_add_test(tests, more_closed);
+  tcase_add_test(tests, given_back);
+  tcase_add_test(tests, not_moved);
+  tcase_add_test(tests, refused);
+  tcase_add_test(tests, no_room);
+  tcase_add_test(tests, torn);
+  tcase_add_test(tests, copied);
+  tcase_add_test(tests, budget);
+  suite_add_tcase(suite, tests);
+  return suite_run(suite);
+}
