@@ -7,6 +7,7 @@
 #include "trace/heap.h"
 #include "trace/tell.h"
 
+#define SWEEP_NEAR 16 /* segments looked at for one that is grey */
 #define CLOCK_BYTES 65536 /* scanned between looks at the clock */
 
 void tdo_trace_init(tdo_trace_t *trace, mps_arena_t heap) {
@@ -357,6 +358,24 @@ static tdo_gcseg_t *trace_next_grey(mps_arena_t heap) {
   return NULL;
 }
 
+/* In a collection of everything, the next grey segment above the one scanned
+   last: segments become grey in any order, but neighbours are opened, and
+   closed, in one call. Null if there is none near. */
+static tdo_gcseg_t *trace_next_above(mps_arena_t heap, const tdo_gcseg_t *head) {
+  const tdo_space_t *sp = &heap->space;
+  const char *p = heap->trace.sweep;
+
+  for (int i = 0; i < SWEEP_NEAR && p != NULL; ++i) {
+    tdo_gcseg_t *seg = tdo_gcseg_of(sp, p);
+    if (seg == NULL)
+      return NULL;
+    if (seg->grey && seg->rank == head->rank)
+      return seg;
+    p = seg->seg.limit;
+  }
+  return NULL;
+}
+
 void tdo_trace_scan_first(mps_arena_t heap, tdo_gcseg_t *seg) {
   tdo_scan_t scan;
   mps_res_t res;
@@ -387,6 +406,11 @@ static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
 
   for (;;) {
     seg = trace_next_grey(heap);
+    if (seg != NULL && trace->full) {
+      tdo_gcseg_t *above = trace_next_above(heap, seg);
+      seg = above != NULL ? above : seg;
+      trace->sweep = seg->seg.limit;
+    }
     if (seg != NULL)
       trace_scan_seg(heap, seg, seg->rank);
     else if (!tdo_ephemerons_step(heap))

@@ -41,6 +41,7 @@ typedef struct tdo_trace {
   size_t survived;   /* bytes preserved so far */
   size_t left;       /* bytes in generations not condemned */
   size_t scanned;    /* bytes scanned so far */
+  const char *sweep; /* where the segment scanned last ends; or null */
   size_t owed;       /* bytes of segments whose scan the flip put off */
   uint64_t started;  /* ns */
   uint64_t paused;   /* heap->stats.paused_ns at the start */
