@@ -91,10 +91,10 @@ static mps_res_t generic_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
   return MPS_RES_MEMORY;
 }
 
-static mps_res_t generic_hide(tdo_vm_t *vm, void *base, size_t size,
-                              void *away) {
-  (void)vm, (void)base, (void)size, (void)away;
-  return MPS_RES_MEMORY; /* what was not hidden is never shown */
+static mps_res_t generic_reserve_away(void **base_o, tdo_vm_t *vm,
+                                      size_t size) {
+  (void)base_o, (void)vm, (void)size;
+  return MPS_RES_RESOURCE; /* so nothing is ever hidden or shown */
 }
 
 static size_t generic_huge_size(tdo_vm_t *vm) {
@@ -114,7 +114,7 @@ static tdo_vm_t generic_vm = {.page_size = GENERIC_PAGE,
                               .commit = generic_commit,
                               .decommit = generic_decommit,
                               .protect = generic_protect,
-                              .hide = generic_hide,
+                              .reserve_away = generic_reserve_away,
                               .advise_huge = generic_advise_huge,
                               .populate = generic_populate,
                               .taken = generic_taken,

@@ -55,8 +55,12 @@ struct tdo_vm {
   /* Set the access of whole pages. MPS_RES_MEMORY if refused. */
   mps_res_t (*protect)(tdo_vm_t *vm, void *base, size_t size,
                        tdo_access_t access);
+  /* Reserve SIZE bytes of address space, with no access, for what follows.
+     MPS_RES_RESOURCE if there is none, or if it is limited for this process:
+     its own allocations come first. */
+  mps_res_t (*reserve_away)(void **base_o, tdo_vm_t *vm, size_t size);
   /* Move the memory of [BASE, BASE+SIZE), committed pages with one access, to
-     AWAY in a table, where nothing of value is, and close the pages. Takes as
+     AWAY in such a place, where nothing of value is, and close the pages. Takes as
      little time for many pages as for one where BASE, AWAY and SIZE are
      multiples of the page size squared over the size of a word. Between the
      two steps the pages read as zero: no other thread may look. MPS_RES_MEMORY

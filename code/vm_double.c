@@ -231,18 +231,31 @@ static void double_release(tdo_vm_t *vm, void *base, size_t size) {
   double_record(d, TDO_VM_RELEASE, base, size, TDO_ACCESS_NONE, !ok);
 }
 
-static mps_res_t double_reserve_table(void **base_o, tdo_vm_t *vm,
-                                      size_t size) {
+/* What lies outside of the window is real memory, reserved by METHOD. */
+static mps_res_t double_reserve_outside(
+    void **base_o, tdo_vm_t *vm, size_t size, tdo_vm_call_kind_t kind,
+    tdo_access_t access, mps_res_t (*method)(void **, tdo_vm_t *, size_t)) {
   tdo_vm_double_t *d = double_of(vm);
-  tdo_vm_t *real = tdo_vm_system();
   mps_res_t res = MPS_RES_RESOURCE;
   (void)atomic_fetch_add(&vm->counters.map, 1);
-  if (!double_told_to_refuse(d, TDO_VM_TABLE)) {
-    res = real->reserve_table(base_o, real, size);
+  if (!double_told_to_refuse(d, kind)) {
+    res = method(base_o, tdo_vm_system(), size);
   }
-  double_record(d, TDO_VM_TABLE, NULL, size, TDO_ACCESS_WRITE,
-                res != MPS_RES_OK);
+  double_record(d, kind, NULL, size, access, res != MPS_RES_OK);
   return res;
+}
+
+static mps_res_t double_reserve_table(void **base_o, tdo_vm_t *vm,
+                                      size_t size) {
+  return double_reserve_outside(base_o, vm, size, TDO_VM_TABLE,
+                                TDO_ACCESS_WRITE,
+                                tdo_vm_system()->reserve_table);
+}
+
+static mps_res_t double_reserve_away(void **base_o, tdo_vm_t *vm,
+                                     size_t size) {
+  return double_reserve_outside(base_o, vm, size, TDO_VM_AWAY, TDO_ACCESS_NONE,
+                                tdo_vm_system()->reserve_away);
 }
 
 static mps_res_t double_set_access(tdo_vm_double_t *d, tdo_vm_call_kind_t kind,
@@ -419,6 +432,7 @@ mps_res_t tdo_vm_double_init(tdo_vm_double_t *d,
                                    .commit = double_commit,
                                    .decommit = double_decommit,
                                    .protect = double_protect,
+                                   .reserve_away = double_reserve_away,
                                    .hide = double_hide,
                                    .show = double_show,
                                    .copy = double_copy,

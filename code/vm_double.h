@@ -23,6 +23,7 @@ typedef enum tdo_vm_call_kind {
   TDO_VM_COMMIT,
   TDO_VM_DECOMMIT,
   TDO_VM_PROTECT,
+  TDO_VM_AWAY,   /* reserve_away: the same */
   TDO_VM_HIDE,
   TDO_VM_SHOW,
   TDO_VM_COPY,

@@ -169,6 +169,15 @@ static mps_res_t vm_protect(tdo_vm_t *vm, void *base, size_t size,
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
+/* Without access, lest a process that locks its memory fill it. */
+static mps_res_t vm_reserve_away(void **base_o, tdo_vm_t *vm, size_t size) {
+  TDO_CHECK(size > 0 && size % vm->page_size == 0);
+  *base_o = tdo_vm_address_limit() < SIZE_MAX
+                ? NULL
+                : vm_sys_map(vm, NULL, size, PROT_NONE, 0);
+  return *base_o == NULL ? MPS_RES_RESOURCE : MPS_RES_OK;
+}
+
 /* Not even a signal handler of this thread's may look meanwhile. */
 static mps_res_t vm_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
   sigset_t all, old;
@@ -258,6 +267,7 @@ static tdo_vm_t vm_system = {.reserve = vm_reserve,
                              .commit = vm_commit,
                              .decommit = vm_decommit,
                              .protect = vm_protect,
+                             .reserve_away = vm_reserve_away,
                              .hide = vm_hide,
                              .show = vm_show,
                              .copy = vm_copy,

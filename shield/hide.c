@@ -38,25 +38,21 @@ static char *hide_away(const tdo_shield_t *sh, size_t page) {
   return sh->away + (page << sh->page_shift);
 }
 
-/* Room to move things to, and the table of units behind it. */
+/* Is there room to move things to? */
 static bool hide_ready(tdo_shield_t *sh) {
   size_t unit = sh->settings.hide_unit << sh->page_shift;
-  size_t window = sh->pages << sh->page_shift;
-  size_t size = tdo_round_up(
-      window + unit + sh->pages / sh->settings.hide_unit + 2,
-      sh->vm->page_size);
+  size_t size = (sh->pages << sh->page_shift) + unit;
   void *p;
-  if (sh->away == NULL && !sh->hide_refused) {
-    if (sh->vm->reserve_table(&p, sh->vm, size) != MPS_RES_OK) {
+  if (sh->away == NULL) {
+    if (sh->vm->reserve_away(&p, sh->vm, size) != MPS_RES_OK) {
       sh->hide_refused = true;
       return false;
     }
     sh->away_block = p;
     sh->away_size = size;
     sh->away = (char *)p + ((uintptr_t)sh->base - (uintptr_t)p) % unit;
-    sh->hidden_as = (uint8_t *)sh->away + window;
   }
-  return !sh->hide_refused;
+  return true;
 }
 
 void tdo_shield_hide_finish(tdo_shield_t *sh) {

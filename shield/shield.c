@@ -7,11 +7,16 @@ static size_t shield_table_pages(size_t pages) {
   return tdo_round_up(pages, 64);
 }
 
+static size_t shield_regions(size_t pages) {
+  return tdo_round_up(pages, TDO_SHIELD_REGION) / TDO_SHIELD_REGION;
+}
+
 /* Bytes of all tables but that of huge pages, which comes last. */
-static size_t shield_bytes(size_t pages) {
+static size_t shield_bytes(size_t pages, size_t hide_unit) {
   size_t n = shield_table_pages(pages);
-  size_t regions = tdo_round_up(pages, TDO_SHIELD_REGION) / TDO_SHIELD_REGION;
-  return tdo_round_up(4 * n + n / 8 + regions, sizeof(tdo_bits_t));
+  size_t units = pages / hide_unit + 2; /* the first and last may be parts */
+  return tdo_round_up(4 * n + n / 8 + shield_regions(pages) + units,
+                      sizeof(tdo_bits_t));
 }
 
 static size_t shield_huge_bytes(size_t pages, size_t huge_pages) {
@@ -27,19 +32,33 @@ static void shield_lay_out(tdo_shield_t *sh) {
   sh->depth = sh->actual + n;
   sh->calm = sh->depth + n;
   sh->heat = sh->calm + n;
+  sh->hidden_as = sh->heat + shield_regions(sh->pages);
   if (sh->settings.huge_pages != 0) {
     sh->huge = (tdo_bits_t *)sh->tables +
-               shield_bytes(sh->pages) / sizeof(tdo_bits_t);
+               shield_bytes(sh->pages, sh->settings.hide_unit) /
+                   sizeof(tdo_bits_t);
   }
+}
+
+/* What a table of pages has, or less. */
+static size_t shield_hide_unit(const tdo_shield_settings_t *settings,
+                               const tdo_vm_t *vm) {
+  size_t least = tdo_max(settings->hide_least / vm->page_size, 1);
+  return settings->hide_unit != 0
+             ? settings->hide_unit
+             : tdo_min(vm->page_size / sizeof(void *),
+                       (size_t)1 << (63 - __builtin_clzl(least)));
 }
 
 mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                           size_t size, const tdo_shield_settings_t *settings,
                           const tdo_shield_hooks_t *hooks) {
   size_t pages = size / vm->page_size;
-  size_t tables_size = tdo_round_up(
-      shield_bytes(pages) + shield_huge_bytes(pages, settings->huge_pages),
-      vm->page_size);
+  size_t hide_unit = shield_hide_unit(settings, vm);
+  size_t tables_size =
+      tdo_round_up(shield_bytes(pages, hide_unit) +
+                       shield_huge_bytes(pages, settings->huge_pages),
+                   vm->page_size);
   void *tables;
   mps_res_t res;
   TDO_CHECK(size > 0 && size % vm->page_size == 0);
@@ -59,12 +78,7 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                        .differ_low = pages,
                        .used_low = pages};
   sh->settings.queue_length = tdo_max(settings->queue_length, 1);
-  if (sh->settings.hide_unit == 0) {
-    size_t least = tdo_max(settings->hide_least, vm->page_size);
-    sh->settings.hide_unit =
-        tdo_min(vm->page_size / sizeof(void *),
-                (size_t)1 << (63 - __builtin_clzl(least >> sh->page_shift)));
-  }
+  sh->settings.hide_unit = hide_unit;
   shield_lay_out(sh);
   sh->budget_mappings = tdo_shield_budget(vm, settings->budget);
   sh->economize_at = sh->budget_mappings;

@@ -146,7 +146,7 @@ END_TEST
 
 START_TEST(no_room) {
   begin_hiding();
-  tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_TABLE, true);
+  tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_AWAY, true);
   shut(0, MANY);
   ck_assert_uint_eq(fake.hides, 0);
   ck_assert_uint_eq(lost_pages, 0);

@@ -140,7 +140,7 @@ START_TEST(hiding) {
   setup();
   void *there;
   char *base = reserve(16 * page, page), *away;
-  ck_assert_int_eq(vm->reserve_table(&there, vm, 16 * page), MPS_RES_OK);
+  ck_assert_int_eq(vm->reserve_away(&there, vm, 16 * page), MPS_RES_OK);
   away = there;
   ck_assert_int_eq(vm->commit(vm, base, 16 * page), MPS_RES_OK);
   for (size_t i = 0; i < 16; ++i) {
@@ -194,6 +194,10 @@ START_TEST(limits) {
     }
     if (suite_emulated()) { /* which keeps the limits of its own process */
       _exit(0);
+    }
+    void *away;
+    if (vm->reserve_away(&away, vm, 16 * page) != MPS_RES_RESOURCE) {
+      _exit(2);
     }
     size_t left = tdo_vm_address_limit();
     _exit(left < most && left > most / 2 ? 0 : 1);
