@@ -60,8 +60,8 @@ struct tdo_vm {
      its own allocations come first. */
   mps_res_t (*reserve_away)(void **base_o, tdo_vm_t *vm, size_t size);
   /* Move the memory of [BASE, BASE+SIZE), committed pages with one access, to
-     AWAY in such a place, where nothing of value is, and close the pages. Takes as
-     little time for many pages as for one where BASE, AWAY and SIZE are
+     AWAY in such a place, where nothing of value is, and close the pages. Takes
+     as little time for many pages as for one where BASE, AWAY and SIZE are
      multiples of the page size squared over the size of a word. Between the
      two steps the pages read as zero: no other thread may look. MPS_RES_MEMORY
      if refused: then nothing has changed; MPS_RES_FAIL if the second step is

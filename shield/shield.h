@@ -109,6 +109,7 @@ typedef struct tdo_shield_stats {
   size_t calls_refused;
   size_t pages;         /* pages in those calls */
   size_t pages_changed; /* of them, pages whose access really changed */
+  size_t pages_hidden;  /* of them, closed by moving their memory away */
   size_t pages_per_call[TDO_SHIELD_HISTOGRAM];
   size_t changed_per_call[TDO_SHIELD_HISTOGRAM]; /* calls that changed one
                                                     page or more */
@@ -117,7 +118,6 @@ typedef struct tdo_shield_stats {
   size_t hits_spread;   /* pages opened along with a page that was hit */
   size_t bars_lost;     /* pages whose bars were refused or given up */
   size_t bars_conceded; /* write bars given up for the collector's access */
-  size_t pages_hidden;  /* closed by moving their memory away */
   size_t bars_declined; /* write bars not granted: not earned, or budget */
   size_t mappings, mappings_most;
   /* Dirty mode. */

@@ -17,6 +17,7 @@ typedef struct fake_vm {
   char *base;
   size_t pages;
   const uint8_t *access; /* of each page */
+  uint8_t before[FAKE_PAGES]; /* of those in the call, before it */
   mps_res_t (*protect)(tdo_vm_t *, void *, size_t, tdo_access_t);
   mps_res_t (*hide)(tdo_vm_t *, void *, size_t, void *);
   mps_res_t (*show)(tdo_vm_t *, void *, size_t, void *, tdo_access_t);
@@ -31,14 +32,24 @@ typedef struct fake_vm {
   void (*watch)(void *closure, size_t page, unsigned from, unsigned to);
 } fake_vm_t;
 
-static void fake_note(fake_vm_t *fake, const uint8_t *before, size_t first,
-                      size_t limit) {
+/* A call about PAGES pages at BASE begins: the first of them. */
+static size_t fake_before(fake_vm_t *fake, const void *base, size_t pages) {
+  size_t first =
+      (size_t)((const char *)base - fake->base) / fake->twin.vm.page_size;
+  if ((const char *)base < fake->base || first + pages > fake->pages) {
+    abort();
+  }
+  memcpy(fake->before, fake->access + first, pages);
+  return first;
+}
+
+static void fake_note(fake_vm_t *fake, size_t first, size_t limit) {
   for (size_t page = first; page < limit; ++page) {
-    if (before[page - first] != fake->access[page]) {
+    unsigned before = fake->before[page - first];
+    if (before != fake->access[page]) {
       ++fake->changed;
       if (fake->watch != NULL) {
-        fake->watch(fake->closure, page, before[page - first],
-                    fake->access[page]);
+        fake->watch(fake->closure, page, before, fake->access[page]);
       }
     }
   }
@@ -46,14 +57,10 @@ static void fake_note(fake_vm_t *fake, const uint8_t *before, size_t first,
 
 static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
                               tdo_access_t access) {
-  static uint8_t before[FAKE_PAGES];
   fake_vm_t *fake = (fake_vm_t *)(void *)vm;
-  size_t first = (size_t)((char *)base - fake->base) / vm->page_size;
   size_t pages = size / vm->page_size, touched = pages;
+  size_t first = fake_before(fake, base, pages);
   bool ok = true;
-  if ((char *)base < fake->base || first + pages > fake->pages) {
-    abort();
-  }
   if (fake->refuse_next > 0) {
     --fake->refuse_next;
     ok = false;
@@ -63,13 +70,12 @@ static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
     ok = false;
     touched = random_below(pages);
   }
-  memcpy(before, fake->access + first, pages);
   if (touched > 0) {
     ok = fake->protect(vm, base, touched * vm->page_size, access) ==
              MPS_RES_OK &&
          ok;
   }
-  fake_note(fake, before, first, first + pages);
+  fake_note(fake, first, first + pages);
   ++fake->calls;
   fake->pages_called += pages;
   fake->refused += !ok;
@@ -82,21 +88,20 @@ static bool fake_refuses_move(const fake_vm_t *fake) {
 }
 
 static mps_res_t fake_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
-  static uint8_t before[FAKE_PAGES];
   fake_vm_t *fake = (fake_vm_t *)(void *)vm;
-  size_t first = (size_t)((char *)base - fake->base) / vm->page_size;
   size_t pages = size / vm->page_size;
+  size_t first = fake_before(fake, base, pages);
   mps_res_t res = MPS_RES_MEMORY;
-  memcpy(before, fake->access + first, pages);
   for (size_t i = 0; i < pages; ++i) {
-    if (before[i] != before[0] || before[0] == TDO_ACCESS_NONE) {
+    if (fake->before[i] != fake->before[0] ||
+        fake->before[0] == TDO_ACCESS_NONE) {
       abort();
     }
   }
   if (!fake_refuses_move(fake)) {
     res = fake->hide(vm, base, size, away);
   }
-  fake_note(fake, before, first, first + pages);
+  fake_note(fake, first, first + pages);
   ++fake->calls;
   fake->pages_called += pages;
   fake->refused += res == MPS_RES_MEMORY;
@@ -107,16 +112,14 @@ static mps_res_t fake_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
 
 static mps_res_t fake_show(tdo_vm_t *vm, void *base, size_t size, void *away,
                            tdo_access_t access) {
-  static uint8_t before[FAKE_PAGES];
   fake_vm_t *fake = (fake_vm_t *)(void *)vm;
-  size_t first = (size_t)((char *)base - fake->base) / vm->page_size;
   size_t pages = size / vm->page_size;
+  size_t first = fake_before(fake, base, pages);
   mps_res_t res = MPS_RES_MEMORY;
-  memcpy(before, fake->access + first, pages);
   if (!fake_refuses_move(fake)) {
     res = fake->show(vm, base, size, away, access);
   }
-  fake_note(fake, before, first, first + pages);
+  fake_note(fake, first, first + pages);
   fake->shows += res == MPS_RES_OK;
   return res;
 }

@@ -373,7 +373,8 @@ static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit,
   settings.defer_hit = (unsigned)random_below(6);
   settings.budget = budget;
   settings.hide_unit = (size_t)1 << random_below(5);
-  settings.hide_least = (1 + random_below(40)) * 4096;
+  settings.hide_least =
+      random_below(2) ? SIZE_MAX : (1 + random_below(40)) * 4096;
   memset(&model, 0, sizeof model);
   fake_init(&fake, MODEL_PAGES, limit);
   fake.refuse_of = refuse_of;

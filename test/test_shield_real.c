@@ -223,6 +223,19 @@ static char *use_up(size_t spare, size_t *size_o) {
   return p;
 }
 
+/* The collector looks at every STEP-th page, and writes it. */
+static void look_at(size_t step) {
+  for (size_t page = 0; page < 2048; page += step) {
+    size_t *p = (size_t *)(void *)(window + page * page_size);
+    tdo_shield_expose(&shield, page, page + 1);
+    REQUIRE(*p == page);
+    *p = page;
+    tdo_shield_cover(&shield, page, page + 1);
+  }
+  tdo_shield_leave(&shield);
+  compare();
+}
+
 START_TEST(at_the_limit) {
   size_t size, mended, refused = 0;
   char *region, *mend;
@@ -245,15 +258,7 @@ START_TEST(at_the_limit) {
   }
   tdo_shield_leave(&shield);
   compare();
-  for (size_t page = 0; page < 2048; page += 2) {
-    size_t *p = (size_t *)(void *)(window + page * page_size);
-    tdo_shield_expose(&shield, page, page + 1);
-    REQUIRE(*p == page);
-    *p = page;
-    tdo_shield_cover(&shield, page, page + 1);
-  }
-  tdo_shield_leave(&shield);
-  compare();
+  look_at(2);
   refused = shield.stats.calls_refused;
   tdo_shield_lower(&shield, 0, 2048, TDO_BAR_READ | TDO_BAR_WRITE);
   tdo_shield_note_stopped(&shield);
@@ -262,14 +267,7 @@ START_TEST(at_the_limit) {
   ck_assert(suite_emulated() ||
             (shield.hidden > 0) == (_i == TDO_SHIELD_DEFERRED));
   mend = use_up(0, &mended); /* and now it cannot come back */
-  for (size_t page = 0; page < 2048; ++page) {
-    size_t *p = (size_t *)(void *)(window + page * page_size);
-    tdo_shield_expose(&shield, page, page + 1);
-    REQUIRE(*p == page);
-    tdo_shield_cover(&shield, page, page + 1);
-  }
-  tdo_shield_leave(&shield);
-  compare();
+  look_at(1);
   (void)munmap(mend, mended);
   (void)munmap(region, size);
   tdo_shield_raise(&shield, 0, 2048, TDO_BAR_READ);

@@ -14,8 +14,8 @@
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
 #define SLICE_SHARE   0.1  /* of the pause time, that a slice takes at least */
 
-#define NURSERY_LOW   0.125 /* of the heap, for the default chain's nursery at */
-#define NURSERY_HIGH  0.25  /* least, and at most; within these limits: */
+#define NURSERY_LOW   0.125 /* of the heap, for the default chain's nursery */
+#define NURSERY_HIGH  0.25  /* at least, and at most; within these limits: */
 #define NURSERY_LEAST ((double)(TDO_DEFAULT_NURSERY << 10))
 #define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be */
 #define NURSERY_MOST  ((double)(64 << 20))
@@ -131,8 +131,8 @@ static bool policy_incremental(const tdo_heap_t *heap) {
    time, since to go on in slices costs more than the rest of most. */
 static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
-  double closing = (tdo_shield_hides(&heap->shield) ? PAUSE_HIDE : PAUSE_CLOSE) *
-                   (double)(trace->condemned + trace->owed);
+  double rate = tdo_shield_hides(&heap->shield) ? PAUSE_HIDE : PAUSE_CLOSE;
+  double closing = rate * (double)(trace->condemned + trace->owed);
   double pause = heap->pause_time * 1e9;
   uint64_t deadline = tdo_policy_deadline(heap);
 

@@ -361,7 +361,8 @@ static tdo_gcseg_t *trace_next_grey(mps_arena_t heap) {
 /* In a collection of everything, the next grey segment above the one scanned
    last: segments become grey in any order, but neighbours are opened, and
    closed, in one call. Null if there is none near. */
-static tdo_gcseg_t *trace_next_above(mps_arena_t heap, const tdo_gcseg_t *head) {
+static tdo_gcseg_t *trace_next_above(mps_arena_t heap,
+                                     const tdo_gcseg_t *head) {
   const tdo_space_t *sp = &heap->space;
   const char *p = heap->trace.sweep;
 
