@@ -15,7 +15,7 @@
 #define OPTIONS(X)                                                            \
   X(heap, 64 << 20, "bytes that live, about")                                 \
   X(ops, 1000000, "operations")                                               \
-  X(depth, 16, "depth of trees or of recursion")                              \
+  X(depth, 16, "of trees or of recursion; sparse: pages to one written")      \
   X(threads, 1, "threads that work")                                          \
   X(seed, 1, "of the random numbers")                                         \
   X(pause, 0, "pause time setting in microseconds; 0: as it is")              \
