@@ -62,8 +62,10 @@ typedef struct tdo_block {
 /* What upper floors want to know. Functions may be null. */
 typedef struct tdo_space_hooks {
   void *closure;
-  /* Grains became accessible (zeroed or not); lost memory and access. */
+  /* Grains became accessible (zeroed or not); are about to lose memory and
+     access; lost them. */
   void (*committed)(void *closure, size_t first, size_t limit);
+  void (*decommitting)(void *closure, size_t first, size_t limit);
   void (*decommitted)(void *closure, size_t first, size_t limit);
   /* Grains got an owner; lost it (before the descriptor goes). */
   void (*taken)(void *closure, size_t first, size_t limit);

@@ -55,6 +55,8 @@ static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
 /* Give back the spare run [FIRST, LIMIT). A refusal (at the mapping limit)
    keeps it spare. */
 static bool memory_empty(tdo_space_t *sp, size_t first, size_t limit) {
+  if (sp->hooks.decommitting != NULL)
+    sp->hooks.decommitting(sp->hooks.closure, first, limit);
   if (sp->vm->decommit(sp->vm, tdo_space_addr(sp, first),
                        tdo_space_bytes(sp, limit - first)) != MPS_RES_OK)
     return false;

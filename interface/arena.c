@@ -360,7 +360,7 @@ void mps_arena_pause_time_set(mps_arena_t arena, double seconds) {
   ENTRY_ARENA(arena, );
   ENTRY_REQUIRE(seconds >= 0.0, "the pause time must not be negative", );
   ENTRY_ENTER_OUTSIDE(arena, );
-  arena->pause_time = seconds;
+  tdo_policy_set_pause_time(arena, seconds);
   tdo_heap_leave(arena);
 }
 

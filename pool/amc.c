@@ -112,15 +112,18 @@ static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
 }
 
 /* The pins of every segment but large ones have room from the start: they
-   are needed when there is no memory. */
+   are needed when there is no memory. To clear them while a flip meets more
+   and more segments would take most of its time. */
 mps_res_t tdo_amc_make_pins(amc_pool_t *amc, amc_seg_t *seg) {
   void *p;
   mps_res_t res;
 
   seg->pin_count = tdo_seg_size(&seg->gc.seg) >> amc->shift;
   res = tdo_pool_control_alloc(&p, &amc->pool, tdo_amc_pin_bytes(seg));
-  if (res == MPS_RES_OK)
+  if (res == MPS_RES_OK) {
     seg->pin_table = p;
+    memset(p, 0, tdo_amc_pin_bytes(seg));
+  }
   return res;
 }
 

@@ -25,6 +25,7 @@ typedef struct amc_seg {
   tdo_bits_t *pins, *unread;
   tdo_bits_t *pin_table; /* room for both, secured in advance, or null */
   size_t pin_count;  /* bits in each */
+  bool pins_used;    /* pin_table may have bits set */
   char *padded;      /* .padded; null: no pads are known */
   tdo_bits_t *held;  /* .held; null: none is */
   uint32_t *starts;  /* .starts */
@@ -80,7 +81,9 @@ static inline void tdo_amc_use_pins(amc_seg_t *seg) {
   seg->padded = NULL;
   seg->pins = seg->pin_table;
   seg->unread = seg->pins + tdo_bits_words(seg->pin_count);
-  memset(seg->pins, 0, tdo_amc_pin_bytes(seg));
+  if (seg->pins_used)
+    memset(seg->pins, 0, tdo_amc_pin_bytes(seg));
+  seg->pins_used = true;
 }
 
 /* The table of a segment that is collected in place is cleared when the first

@@ -216,12 +216,14 @@ void tdo_amc_fetch(const tdo_gcseg_t *gc, const char *ref) {
   const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
   size_t i;
 
-  if (!seg->in_place || seg->pins == NULL)
+  if (!seg->in_place)
     return;
   i = tdo_amc_pin_index(tdo_amc_of(gc->pool), seg,
                         ref - gc->pool->format->header);
-  __builtin_prefetch(&seg->pins[i / TDO_WORD_BITS], 1);
-  __builtin_prefetch(&seg->unread[i / TDO_WORD_BITS], 1);
+  __builtin_prefetch(&seg->pin_table[i / TDO_WORD_BITS], 1);
+  __builtin_prefetch(&seg->pin_table[tdo_bits_words(seg->pin_count) +
+                                     i / TDO_WORD_BITS],
+                     1);
 }
 
 mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
@@ -549,6 +551,8 @@ static void amc_part(amc_seg_t *seg) {
 static void amc_reclaim_full(amc_pool_t *amc, amc_seg_t *seg) {
   seg->live = seg->marked;
   amc->pool.heap->trace.survived += seg->marked;
+  memset(seg->pins, 0, tdo_amc_pin_bytes(seg)); /* not in the next flip */
+  seg->pins_used = false;
   seg->pins = seg->unread = NULL;
   seg->gc.nailed = seg->in_place = false;
   tdo_gcseg_clear_white(&seg->gc);

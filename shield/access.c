@@ -149,7 +149,7 @@ static void access_drop(tdo_shield_t *sh, size_t first, size_t limit) {
            sh->depth[page] == 0) {
       /* As if written: the same bars would only be lost again. */
       sh->state[page] &= (uint8_t)~TDO_PAGE_BARS;
-      sh->state[page] |= TDO_PAGE_HIT;
+      sh->state[page] |= sh->state[page] < TDO_PAGE_HITS ? TDO_PAGE_HITS : 0;
       sh->calm[page] = 0;
       ++page;
     }
@@ -241,24 +241,6 @@ static void access_set(tdo_shield_t *sh, size_t first, size_t limit,
   }
 }
 
-/* Close [FIRST, LIMIT), of which no memory is away; if it is much, as much as
-   possible by moving it. */
-static void access_close(tdo_shield_t *sh, size_t first, size_t limit) {
-  bool much = (limit - first) << sh->page_shift >= sh->settings.hide_least;
-  size_t low, high;
-  while (much && first < limit &&
-         tdo_shield_hidable(sh, first, limit, &low, &high) &&
-         tdo_shield_hide(sh, low, high)) {
-    if (first < low) {
-      access_set(sh, first, low, TDO_ACCESS_NONE);
-    }
-    first = high;
-  }
-  if (first < limit) {
-    access_set(sh, first, limit, TDO_ACCESS_NONE);
-  }
-}
-
 void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
                            tdo_access_t access) {
   size_t away, end;
@@ -268,7 +250,9 @@ void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
   }
   while (first < limit) {
     away = tdo_shield_hidden_in(sh, first, limit, &end);
-    access_close(sh, first, away);
+    if (first < away) {
+      access_set(sh, first, away, TDO_ACCESS_NONE);
+    }
     first = end;
   }
 }

@@ -87,7 +87,7 @@ static bool flush_reachable(const tdo_shield_t *sh, size_t page) {
 /* Extend a run that ends at LIMIT, or begins at FIRST, over what can be
    reached; no further than opening it all is no pause. */
 static size_t flush_reach_up(const tdo_shield_t *sh, size_t limit) {
-  size_t most = tdo_min(limit + TDO_SHIELD_RELEASE, sh->pages);
+  size_t most = tdo_min(limit + sh->reach, sh->pages);
   for (;;) {
     size_t reach = tdo_min(limit + TDO_SHIELD_PASS, most);
     size_t next = tdo_bits_next_set(sh->differ, limit, reach);
@@ -103,7 +103,7 @@ static size_t flush_reach_up(const tdo_shield_t *sh, size_t limit) {
 }
 
 static size_t flush_reach_down(const tdo_shield_t *sh, size_t first) {
-  size_t least = first - tdo_min(first, TDO_SHIELD_RELEASE);
+  size_t least = first - tdo_min(first, sh->reach);
   for (;;) {
     size_t reach = tdo_max(first - tdo_min(first, TDO_SHIELD_PASS), least);
     size_t next = tdo_bits_last_set(sh->differ, reach, first);
@@ -164,7 +164,10 @@ void tdo_shield_settle_all(tdo_shield_t *sh) {
   sh->differ_high = 0;
   sh->queued = 0;
   if (low < high) {
+    sh->settling = true;
+    tdo_shield_hide(sh, low, high);
     tdo_shield_settle(sh, low, high, high);
     tdo_shield_economize(sh);
+    sh->settling = false;
   }
 }

@@ -6,13 +6,16 @@
 
    .hidden   where `hidden_as` of a unit is not 0, its memory lies as far from
              `away` as it belongs from `base`, with that access; its pages are
-             adopted, and .actual NONE. `hidden` counts such units.
+             committed, and .actual NONE. `hidden` counts such units.
    .stopped  all threads are stopped while memory is moved away, since until
              it is closed the unit reads as zero, and while a unit comes back
              with more access than some of it may have.
 
    SPDX-License-Identifier: BSD-2-Clause */
 #include "shield/internal.h"
+
+#define HIDE_COST 8 /* a unit is moved away, and back, in the time that it takes
+                       to close an eighth of its pages */
 
 /* Pages before the window in the unit where it begins: units are aligned in
    memory, not in the window. */
@@ -68,7 +71,7 @@ bool tdo_shield_hide_check(const tdo_shield_t *sh) {
     if (sh->hidden_as[hide_index(sh, page)] != 0) {
       ++hidden;
       for (size_t i = page; i < page + unit; ++i) {
-        if ((sh->state[i] & TDO_PAGE_ADOPTED) == 0 ||
+        if ((sh->state[i] & TDO_PAGE_COMMITTED) == 0 ||
             sh->actual[i] != TDO_ACCESS_NONE) {
           return false; /* .hidden */
         }
@@ -83,45 +86,56 @@ bool tdo_shield_hides(const tdo_shield_t *sh) {
          sh->settings.hide_least < SIZE_MAX && !sh->hide_refused;
 }
 
-/* The access of the unit at PAGE if it can be moved as one, or NONE. */
+/* The access that most pages of the unit at PAGE have, with which it had better
+   be moved; NONE if it had not. All of it must be free or to be closed, and to
+   give the rest that access first must not cost as much as closing. */
 static tdo_access_t hide_access(const tdo_shield_t *sh, size_t page) {
-  unsigned access = sh->actual[page], other = 0;
-  for (size_t i = page; i < page + sh->settings.hide_unit; ++i) {
-    other |= (unsigned)(~sh->state[i] & TDO_PAGE_ADOPTED);
-    other |= sh->actual[i] ^ access;
+  size_t unit = sh->settings.hide_unit, end = page + unit;
+  size_t closing = 0, read = 0, write = 0, most;
+  if (tdo_bits_next_set(sh->differ, page, end) == end) {
+    return TDO_ACCESS_NONE;
   }
-  return other == 0 ? (tdo_access_t)access : TDO_ACCESS_NONE;
+  for (; page < end; ++page) {
+    bool adopted = (sh->state[page] & TDO_PAGE_ADOPTED) != 0;
+    if ((sh->state[page] & TDO_PAGE_COMMITTED) == 0 ||
+        (adopted && tdo_shield_wanted(sh, page) != TDO_ACCESS_NONE)) {
+      return TDO_ACCESS_NONE;
+    }
+    read += sh->actual[page] == TDO_ACCESS_READ;
+    write += sh->actual[page] == TDO_ACCESS_WRITE;
+    closing += adopted && sh->actual[page] != TDO_ACCESS_NONE;
+  }
+  most = tdo_max(read, write);
+  if (closing <= unit - most + unit / HIDE_COST) {
+    return TDO_ACCESS_NONE;
+  }
+  return most == write ? TDO_ACCESS_WRITE : TDO_ACCESS_READ;
 }
 
-bool tdo_shield_hidable(const tdo_shield_t *sh, size_t first, size_t limit,
-                        size_t *low_o, size_t *high_o) {
-  size_t unit = sh->settings.hide_unit, page = hide_align(sh, first);
-  tdo_access_t access = TDO_ACCESS_NONE;
-  if (!sh->stopped || !tdo_shield_hides(sh)) {
+/* Give all of [FIRST, LIMIT) one ACCESS: only so can it be moved. */
+static bool hide_unify(tdo_shield_t *sh, size_t first, size_t limit,
+                       tdo_access_t access) {
+  if (tdo_shield_edges(sh, first + 1, limit) == 0) {
+    return true;
+  }
+  if (!tdo_shield_protect(sh, first, limit, access)) {
     return false;
   }
-  while (page + unit <= limit &&
-         (access = hide_access(sh, page)) == TDO_ACCESS_NONE) {
-    page += unit;
+  tdo_shield_changed(sh, tdo_shield_note_access(sh, first, limit, access));
+  TDO_LANES_FOR(group, first, limit) {
+    (void)tdo_shield_update(sh, group);
   }
-  *low_o = page;
-  if (access == TDO_ACCESS_NONE) {
-    return false;
-  }
-  do {
-    page += unit;
-  } while (page + unit <= limit && hide_access(sh, page) == access);
-  *high_o = page;
-  return sh->stats.mappings + 2 * (sh->hidden + (page - *low_o) / unit) <
-         sh->budget_mappings;
+  return true;
 }
 
-bool tdo_shield_hide(tdo_shield_t *sh, size_t first, size_t limit) {
+/* Close [FIRST, LIMIT), units of which most pages have ACCESS, and note it,
+   unless the system refuses. */
+static void hide_units(tdo_shield_t *sh, size_t first, size_t limit,
+                       tdo_access_t access) {
   size_t n = limit - first;
-  tdo_access_t access = (tdo_access_t)sh->actual[first];
   mps_res_t res;
-  if (!hide_ready(sh)) {
-    return false;
+  if (!hide_ready(sh) || !hide_unify(sh, first, limit, access)) {
+    return;
   }
   tdo_shield_count_call(sh, n);
   res = sh->vm->hide(sh->vm, hide_base(sh, first), n << sh->page_shift,
@@ -129,7 +143,7 @@ bool tdo_shield_hide(tdo_shield_t *sh, size_t first, size_t limit) {
   if (res == MPS_RES_MEMORY) {
     ++sh->stats.calls_refused;
     sh->hide_refused = true;
-    return false;
+    return;
   }
   for (size_t i = hide_index(sh, first); i < hide_index(sh, limit); ++i) {
     sh->hidden_as[i] = (uint8_t)access;
@@ -143,7 +157,33 @@ bool tdo_shield_hide(tdo_shield_t *sh, size_t first, size_t limit) {
     sh->hide_refused = true;
     tdo_shield_give_up(sh, first, limit);
   }
-  return true;
+}
+
+void tdo_shield_hide(tdo_shield_t *sh, size_t low, size_t high) {
+  size_t unit = sh->settings.hide_unit, page = hide_align(sh, low);
+  if (!sh->stopped || !tdo_shield_hides(sh) ||
+      (high - low) << sh->page_shift < sh->settings.hide_least ||
+      tdo_bits_count(sh->differ, low, high) << sh->page_shift <
+          sh->settings.hide_least) {
+    return;
+  }
+  page -= page > low && page >= unit ? unit : 0;
+  while (page < high && page + unit <= sh->pages && !sh->hide_refused) {
+    tdo_access_t access = hide_access(sh, page);
+    size_t end = page + unit;
+    if (access != TDO_ACCESS_NONE) {
+      while (end < high && end + unit <= sh->pages &&
+             hide_access(sh, end) == access) {
+        end += unit;
+      }
+      if (sh->stats.mappings + 2 * (sh->hidden + (end - page) / unit) >=
+          sh->budget_mappings) {
+        return;
+      }
+      hide_units(sh, page, end, access);
+    }
+    page = end;
+  }
 }
 
 static void hide_shown(tdo_shield_t *sh, size_t page) {
@@ -152,12 +192,20 @@ static void hide_shown(tdo_shield_t *sh, size_t page) {
 }
 
 /* [FIRST, LIMIT), of a unit that has just come back with ACCESS, is to be
-   closed as before. */
+   closed as before: when the session ends, since the collector may want to look
+   at it, unless that is what happens. */
 static void hide_close(tdo_shield_t *sh, size_t first, size_t limit,
                        tdo_access_t access) {
-  if (first < limit &&
-      !tdo_shield_protect(sh, first, limit, TDO_ACCESS_NONE)) {
-    (void)tdo_shield_note_access(sh, first, limit, access);
+  if (first == limit ||
+      (sh->settling &&
+       tdo_shield_protect(sh, first, limit, TDO_ACCESS_NONE))) {
+    return;
+  }
+  (void)tdo_shield_note_access(sh, first, limit, access);
+  TDO_LANES_FOR(group, first, limit) {
+    (void)tdo_shield_update(sh, group);
+  }
+  if (sh->settling) { /* refused */
     tdo_shield_give_up(sh, first, limit);
   }
 }

@@ -10,12 +10,12 @@
 /* A page's byte in `state`. Bars keep their values as bits 0 and 1. */
 #define TDO_PAGE_BARS      3u
 #define TDO_PAGE_ADOPTED   4u
-#define TDO_PAGE_HIT       8u  /* its write bar was hit since adoption */
+#define TDO_PAGE_SPREAD    8u  /* it counts as hit because neighbours were */
 #define TDO_PAGE_COMMITTED 16u /* has memory: a run may bridge it */
-#define TDO_PAGE_WAITS                                                        \
-  32u /* times how often its bar was hit, less one, at                        \
-         most TDO_PAGE_WAITS_MOST: deferral doubles */
-#define TDO_PAGE_WAITS_MOST 5u
+#define TDO_PAGE_HITS                                                         \
+  32u /* times how often its write bar was hit since adoption, at most         \
+         TDO_PAGE_HITS_MOST: deferral doubles */
+#define TDO_PAGE_HITS_MOST 6u
 
 /* What a page's byte in `actual` may be besides a tdo_access_t: armed, with
    full access. Bits 0 and 1 are those of TDO_ACCESS_READ, because the page
@@ -28,9 +28,10 @@
 #define TDO_SHIELD_AHEAD       ((size_t)1024)
 #define TDO_SHIELD_SLACK       ((size_t)64)
 
-/* Pages released at once in one collection, at most: to open them takes a
-   millisecond. */
-#define TDO_SHIELD_RELEASE ((size_t)32768)
+/* What `reach` is at most, and at least: to open 32768 pages takes three
+   milliseconds. */
+#define TDO_SHIELD_REACH_MOST  ((size_t)32768)
+#define TDO_SHIELD_REACH_LEAST ((size_t)512)
 
 /* Pages of a region. */
 #define TDO_SHIELD_REGION ((size_t)1024)
@@ -194,15 +195,11 @@ void tdo_shield_count_call(tdo_shield_t *sh, size_t n);
 
 /* hide.c */
 
-/* The first of [FIRST, LIMIT), adopted pages that are to be closed, that had
-   better be moved away. False if there are none. */
-bool tdo_shield_hidable(const tdo_shield_t *sh, size_t first, size_t limit,
-                        size_t *low_o, size_t *high_o);
-/* Close these, and note it; false, and nothing has changed, if the system
-   refuses. */
-bool tdo_shield_hide(tdo_shield_t *sh, size_t first, size_t limit);
+/* Of what differs in [LOW, HIGH), at the end of a session, move away what is to
+   be closed, if it is much and where that costs less. */
+void tdo_shield_hide(tdo_shield_t *sh, size_t low, size_t high);
 /* Bring back all units that have a page in [FIRST, LIMIT), where a call for
-   WANTED follows, and close the rest of them, or all if that is NONE. False if
+   WANTED follows; the rest of them differs, or all if that is NONE. False if
    the system refuses to bring something back. */
 bool tdo_shield_show(tdo_shield_t *sh, size_t first, size_t limit,
                      tdo_access_t wanted);

@@ -3,20 +3,17 @@
 #include <string.h>
 #include "shield/internal.h"
 
+#define SHIELD_SPREAD 36 /* one page in so many, hit, has the others opened */
+
 static size_t shield_table_pages(size_t pages) {
   return tdo_round_up(pages, 64);
-}
-
-static size_t shield_regions(size_t pages) {
-  return tdo_round_up(pages, TDO_SHIELD_REGION) / TDO_SHIELD_REGION;
 }
 
 /* Bytes of all tables but that of huge pages, which comes last. */
 static size_t shield_bytes(size_t pages, size_t hide_unit) {
   size_t n = shield_table_pages(pages);
   size_t units = pages / hide_unit + 2; /* the first and last may be parts */
-  return tdo_round_up(4 * n + n / 8 + shield_regions(pages) + units,
-                      sizeof(tdo_bits_t));
+  return tdo_round_up(4 * n + n / 8 + units, sizeof(tdo_bits_t));
 }
 
 static size_t shield_huge_bytes(size_t pages, size_t huge_pages) {
@@ -31,8 +28,7 @@ static void shield_lay_out(tdo_shield_t *sh) {
   sh->actual = sh->state + n;
   sh->depth = sh->actual + n;
   sh->calm = sh->depth + n;
-  sh->heat = sh->calm + n;
-  sh->hidden_as = sh->heat + shield_regions(sh->pages);
+  sh->hidden_as = sh->calm + n;
   if (sh->settings.huge_pages != 0) {
     sh->huge = (tdo_bits_t *)sh->tables +
                shield_bytes(sh->pages, sh->settings.hide_unit) /
@@ -76,7 +72,8 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                        .tables = tables,
                        .tables_size = tables_size,
                        .differ_low = pages,
-                       .used_low = pages};
+                       .used_low = pages,
+                       .reach = TDO_SHIELD_REACH_MOST};
   sh->settings.queue_length = tdo_max(settings->queue_length, 1);
   sh->settings.hide_unit = hide_unit;
   shield_lay_out(sh);
@@ -113,7 +110,7 @@ static bool shield_check_page(const tdo_shield_t *sh, size_t page) {
     return false; /* .differ */
   }
   return (state & TDO_PAGE_COMMITTED) != 0 &&
-         state / TDO_PAGE_WAITS <= TDO_PAGE_WAITS_MOST &&
+         state / TDO_PAGE_HITS <= TDO_PAGE_HITS_MOST &&
          (!differs || (page >= sh->differ_low && page < sh->differ_high)) &&
          (sh->depth[page] == 0 || actual == TDO_ACCESS_WRITE); /* .opened */
 }
@@ -169,6 +166,13 @@ void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit) {
   if (first < limit) {
     memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
     (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_WRITE);
+  }
+}
+
+void tdo_shield_decommitting(tdo_shield_t *sh, size_t first, size_t limit) {
+  shield_check_range(sh, first, limit);
+  if (sh->hidden > 0 && !tdo_shield_show(sh, first, limit, TDO_ACCESS_NONE)) {
+    tdo_shield_give_up(sh, first, limit);
   }
 }
 
@@ -253,10 +257,6 @@ void tdo_shield_retire(tdo_shield_t *sh, size_t first, size_t limit) {
     memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
     memset(sh->depth + first, 0, limit - first);
     tdo_bits_clear_range(sh->differ, first, limit);
-    if (sh->hidden > 0 &&
-        !tdo_shield_show(sh, first, limit, TDO_ACCESS_NONE)) {
-      tdo_shield_give_up(sh, first, limit);
-    }
   }
 }
 
@@ -309,7 +309,7 @@ void tdo_shield_release(tdo_shield_t *sh, size_t first, size_t limit,
   shield_check_range(sh, first, limit);
   tdo_shield_request(sh, TDO_REQUEST_RELEASE, now, first, limit);
   if (first < limit && tdo_shield_defers(sh) &&
-      (now || limit - first <= TDO_SHIELD_RELEASE - sh->released)) {
+      (now || limit - first + sh->released <= sh->reach)) {
     sh->released += now ? 0 : limit - first;
     ++sh->stats.lowers;
     shield_change(sh, first, limit, 0, TDO_BAR_WRITE);
@@ -481,13 +481,17 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit) {
    often it was hit, so that a page pays for few hits, and for scans no more
    than twice what it must. A setting that is never reached stays so. */
 static unsigned shield_patience(const tdo_shield_t *sh, unsigned state) {
-  unsigned hit = sh->settings.defer_hit;
-  if ((state & TDO_PAGE_HIT) == 0) {
+  unsigned hits = state / TDO_PAGE_HITS, hit = sh->settings.defer_hit;
+  if (hits == 0) {
     return sh->settings.defer_fresh;
   }
-  return hit > UINT8_MAX
-             ? hit
-             : (unsigned)tdo_min(hit << state / TDO_PAGE_WAITS, UINT8_MAX);
+  return hit > UINT8_MAX ? hit
+                         : (unsigned)tdo_min(hit << (hits - 1), UINT8_MAX);
+}
+
+void tdo_shield_set_reach(tdo_shield_t *sh, size_t pages) {
+  sh->reach = tdo_max(tdo_min(pages, TDO_SHIELD_REACH_MOST),
+                      TDO_SHIELD_REACH_LEAST);
 }
 
 void tdo_shield_begin_offers(tdo_shield_t *sh) {
@@ -583,32 +587,67 @@ static size_t shield_trail(const tdo_shield_t *sh, size_t page, bool up) {
         (sh->state[next] & TDO_PAGE_BARS) != 0) {
       break;
     }
-    hits += (sh->state[next] & TDO_PAGE_HIT) != 0;
+    hits += sh->state[next] >= TDO_PAGE_HITS;
   }
   return hits;
 }
 
-/* The N-th hit of late in a region opens 2^(N-2) pages around it: a region
-   that is written all over costs few hits, and one that is not few scans. A
-   hit at the end of a trail of pages that were hit before, which is how
-   somebody writes who works his way upwards or downwards, opens as many pages
-   ahead of it. */
+/* Count, of the pages [FIRST, LIMIT), those that are open because they were hit
+   themselves, and those that have bars. */
+static void shield_count_hits(const tdo_shield_t *sh, size_t first,
+                              size_t limit, size_t *hits_io,
+                              size_t *barred_io) {
+  TDO_LANES_FOR(group, first, limit) {
+    tdo_lanes_t mask = tdo_lanes_mask(group, first, limit);
+    tdo_lanes_t state = tdo_lanes_load(sh->state, group) & mask;
+    tdo_lanes_t hit = state & tdo_lanes_all(7 * TDO_PAGE_HITS);
+    tdo_lanes_t spread = state & tdo_lanes_all(TDO_PAGE_SPREAD);
+    tdo_lanes_t barred = state & tdo_lanes_all(TDO_PAGE_BARS);
+    hit = tdo_lanes_nonzero(hit);
+    spread = tdo_lanes_nonzero(spread);
+    barred = tdo_lanes_nonzero(barred);
+    *hits_io += (size_t)__builtin_popcountll(hit & ~spread & ~barred);
+    *barred_io += (size_t)__builtin_popcountll(barred);
+  }
+}
+
+/* The pages around PAGE, which is hit, of which so many were hit that it will
+   pay to open the others, too: what is open is scanned each time until it has
+   earned its bar again, which costs more than a hit. */
+static size_t shield_dense_span(const tdo_shield_t *sh, size_t page) {
+  size_t hits = 1, barred = 0, dense = 1;
+  for (size_t span = 1; span < TDO_SHIELD_REGION; span *= 2) {
+    size_t other = (page / span ^ 1) * span;
+    shield_count_hits(sh, tdo_min(other, sh->pages),
+                      tdo_min(other + span, sh->pages), &hits, &barred);
+    if (hits > 1 && hits * SHIELD_SPREAD >= hits + barred) {
+      dense = 2 * span;
+    }
+  }
+  return dense;
+}
+
+/* A hit opens the pages around it that are likely to be hit, too, as if they had
+   been hit as often: they are closed together again. And one at
+   the end of a trail of pages that were hit before, which is how somebody
+   writes who works his way upwards or downwards, opens as many pages ahead of
+   it. */
 static void shield_spread(tdo_shield_t *sh, size_t page) {
-  uint8_t *heat = &sh->heat[page / TDO_SHIELD_REGION];
-  size_t span = (size_t)1 << (*heat > 1 ? *heat - 1 : 0);
+  size_t span = shield_dense_span(sh, page);
+  unsigned hits = sh->state[page] / TDO_PAGE_HITS * TDO_PAGE_HITS;
   size_t below = shield_trail(sh, page, false);
   size_t above = shield_trail(sh, page, true);
   size_t first = tdo_round_down(page, span);
   size_t limit = tdo_min(tdo_max(first + span, page + 1 + below), sh->pages);
   first = tdo_min(first, page - tdo_min(page, above));
-  *heat += span < TDO_SHIELD_REGION;
   while (first < limit) {
     size_t start = first;
     for (; first < limit && sh->depth[first] == 0 && first != page &&
            (sh->state[first] & TDO_PAGE_BARS) == TDO_BAR_WRITE;
          ++first) {
-      sh->state[first] &= (uint8_t)~TDO_BAR_WRITE;
-      sh->state[first] |= TDO_PAGE_HIT;
+      unsigned state = sh->state[first] & ~(unsigned)TDO_BAR_WRITE;
+      state = tdo_max(state, state % TDO_PAGE_HITS + hits);
+      sh->state[first] = (uint8_t)(state | TDO_PAGE_SPREAD);
       sh->calm[first] = 0;
     }
     if (start == first) {
@@ -637,11 +676,10 @@ void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
   }
   if ((bars & TDO_BAR_WRITE) != 0) {
     ++sh->stats.hits_write;
-    if ((sh->state[page] & TDO_PAGE_HIT) != 0 &&
-        sh->state[page] / TDO_PAGE_WAITS < TDO_PAGE_WAITS_MOST) {
-      sh->state[page] += TDO_PAGE_WAITS;
+    sh->state[page] &= (uint8_t)~TDO_PAGE_SPREAD;
+    if (sh->state[page] / TDO_PAGE_HITS < TDO_PAGE_HITS_MOST) {
+      sh->state[page] += TDO_PAGE_HITS;
     }
-    sh->state[page] |= TDO_PAGE_HIT;
     sh->calm[page] = 0;
     if (tdo_shield_defers(sh) && sh->track == NULL) {
       shield_spread(sh, page);
@@ -683,12 +721,8 @@ void tdo_shield_leave(tdo_shield_t *sh) {
 }
 
 void tdo_shield_note_stopped(tdo_shield_t *sh) {
-  size_t end = (sh->used_high + TDO_SHIELD_REGION - 1) / TDO_SHIELD_REGION;
   tdo_shield_request(sh, TDO_REQUEST_STOPPED, 0, 0, 0);
   sh->stopped = true;
-  for (size_t r = sh->used_low / TDO_SHIELD_REGION; r < end; ++r) {
-    sh->heat[r] -= sh->heat[r] > 0; /* one collection later */
-  }
 }
 
 void tdo_shield_record(tdo_shield_t *sh, tdo_shield_record_t *record) {

@@ -151,7 +151,6 @@ struct tdo_shield {
      exposures, `calm` = scans survived without a write (deferral). */
   uint8_t *state, *actual, *depth, *calm;
   tdo_bits_t *differ;
-  uint8_t *heat; /* a byte for each region of pages: write hits of late */
   tdo_bits_t *huge; /* bit for each aligned run of huge_pages: backed by one */
   void *tables;  /* the one reservation behind all of them */
   size_t tables_size;
@@ -162,8 +161,10 @@ struct tdo_shield {
   size_t ahead_low, ahead_high;
   size_t run_first, run_limit; /* pages exposed one after the other */
   size_t run_before;           /* how many in the session before */
+  size_t reach;  /* see tdo_shield_set_reach */
   size_t queued; /* ranges since the last flush */
   size_t budget_mappings;
+  bool settling;              /* a flush is in progress */
   bool batches;               /* tdo_shield_begin_offers was called */
   size_t released;            /* pages, in this collection */
   size_t ready, ready_before; /* pages offered that have earned their bars:
@@ -233,8 +234,9 @@ void tdo_shield_after_fork(tdo_shield_t *sh);
 bool tdo_shield_hides(const tdo_shield_t *sh);
 
 /* The arena tells what it did to free pages: made them readable and writable;
-   took their memory and access away. */
+   is about to take, and took, their memory and access away. */
 void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit);
+void tdo_shield_decommitting(tdo_shield_t *sh, size_t first, size_t limit);
 void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit);
 
 /* [FIRST, LIMIT), whole huge pages, is backed by huge pages from now on, or no
@@ -278,6 +280,10 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);
    the run. Pages already write-barred: granted. */
 size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
                         bool *barred_o);
+
+/* Release, and open besides what was asked for, no more than about PAGES at
+   once: it must not make a pause too long. */
+void tdo_shield_set_reach(tdo_shield_t *sh, size_t pages);
 
 /* A collection's offers begin. In deferred mode pages that have earned their
    bars then wait until TDO_SHIELD_BATCH of them are ready, so that few calls

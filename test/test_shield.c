@@ -551,13 +551,13 @@ static void hit_and_lower(size_t page) {
 /* Who writes page after page, in whatever direction, costs the fewer hits the
    longer he does, even if a collection lies between any two. */
 START_TEST(follows_a_trail) {
-  begin(TDO_SHIELD_DEFERRED, 400, 400);
+  begin(TDO_SHIELD_DEFERRED, 1000, 1000);
   for (int up = 0; up < 2; ++up) {
-    size_t hits = 0, base = up ? 200 : 0;
-    tdo_shield_raise(&shield, base, base + 200, TDO_BAR_WRITE);
+    size_t hits = 0, base = up ? 600 : 0;
+    tdo_shield_raise(&shield, base, base + 400, TDO_BAR_WRITE);
     tdo_shield_leave(&shield);
     for (size_t i = 0; i < 128; ++i) {
-      size_t page = up ? base + 10 + i : base + 190 - i;
+      size_t page = up ? base + 200 + i : base + 200 - i;
       if ((tdo_shield_bars(&shield, page) & TDO_BAR_WRITE) != 0) {
         ++hits;
         hit_and_lower(page);
@@ -569,7 +569,7 @@ START_TEST(follows_a_trail) {
       }
     }
     ck_assert_uint_le(hits, 8);
-    ck_assert_uint_eq(tdo_shield_bars(&shield, up ? base + 5 : base + 195),
+    ck_assert_uint_eq(tdo_shield_bars(&shield, up ? base + 5 : base + 395),
                       TDO_BAR_WRITE);
   }
   end();
@@ -701,6 +701,54 @@ START_TEST(offers_never) {
 }
 END_TEST
 
+/* A hit by the program, on a page with a write bar. */
+static void hit(size_t page) {
+  ck_assert_uint_eq(tdo_shield_bars(&shield, page), TDO_BAR_WRITE);
+  tdo_shield_hit(&shield, page, TDO_BAR_WRITE);
+  tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+}
+
+static size_t open_pages(size_t first, size_t limit) {
+  size_t n = 0;
+  for (; first < limit; ++first) {
+    n += fake.access[first] == TDO_ACCESS_WRITE;
+  }
+  return n;
+}
+
+/* Hits far from each other open nothing besides; where one page in 36 was hit,
+   the others are opened with it. */
+START_TEST(hits_far_and_near) {
+  settings.defer_hit = 3;
+  begin(TDO_SHIELD_DEFERRED, 1024, 1024);
+  tdo_shield_raise(&shield, 0, 1024, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  for (size_t page = 8; page < 1024; page += 64) {
+    hit(page);
+  }
+  ck_assert_uint_eq(open_pages(0, 1024), 16);
+  ck_assert_uint_eq(shield.stats.hits_spread, 0);
+  hit(516); /* 2 of 64 pages, but 3 of 128 */
+  ck_assert_uint_eq(open_pages(512, 576), 64);
+  ck_assert_uint_eq(open_pages(0, 1024), 15 + 64);
+  ck_assert_uint_eq(shield.stats.hits_spread, 62);
+  ck_assert_uint_eq(lost_pages, 62);
+  for (size_t page = 0; page < 1024; ++page) {
+    if (tdo_shield_bars(&shield, page) != 0) {
+      hit(page);
+    }
+  }
+  ck_assert_uint_eq(open_pages(0, 1024), 1024);
+  ck_assert_uint_le(shield.stats.hits_write, 29);
+  /* All of them earn their bars like pages that were hit. */
+  ck_assert_uint_eq(offer(512, 544, false), 32);
+  ck_assert_uint_eq(offer(512, 544, false), 32);
+  ck_assert_uint_eq(offer(512, 544, true), 32);
+  end();
+}
+END_TEST
+
 START_TEST(hits) {
   begin(TDO_SHIELD_RANGED, 20, 20);
   tdo_shield_raise(&shield, 0, 3, TDO_BAR_READ | TDO_BAR_WRITE);
@@ -803,6 +851,7 @@ int main(void) {
   tcase_add_test(tests, offers_simple);
   tcase_add_test(tests, offers_deferred);
   tcase_add_test(tests, offers_never);
+  tcase_add_test(tests, hits_far_and_near);
   tcase_add_test(tests, hits);
   tcase_add_test(tests, statistics);
   tcase_add_test(tests, checks);

@@ -74,43 +74,106 @@ START_TEST(less_than_it_had) {
 }
 END_TEST
 
-/* Closed pages beside what is away do not bring it back. */
+/* Closed pages beside what is away do not bring it back, but go there, too. */
 START_TEST(more_closed) {
   begin_hiding();
   shut(128, 896);
   ck_assert_uint_eq(shield.hidden, 768 / UNIT);
   shut(0, MANY);
   ck_assert_uint_eq(fake.shows, 0);
-  ck_assert_uint_eq(shield.hidden, 768 / UNIT);
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT);
   end();
 }
 END_TEST
 
+/* What is free may stay away until it is used, or to lose its memory. */
 START_TEST(given_back) {
   begin_hiding();
   shut(0, MANY);
   tdo_shield_retire(&shield, 100, 300);
-  ck_assert_uint_eq(shield.hidden, (MANY - 256) / UNIT);
+  tdo_shield_retire(&shield, 705, 710);
   tdo_shield_leave(&shield);
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT);
   tdo_shield_adopt(&shield, 100, 300);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT - 4);
   ck_assert_uint_eq(fake.access[200], TDO_ACCESS_WRITE);
   ck_assert_uint_eq(fake.access[99], TDO_ACCESS_NONE);
   ck_assert_uint_eq(fake.access[300], TDO_ACCESS_NONE);
+  tdo_shield_decommitting(&shield, 705, 710);
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT - 5);
+  ck_assert_uint_eq(fake.shows, 5);
   end();
 }
 END_TEST
 
-/* Not what is free, nor what has not one access, nor little, nor while
-   threads run, nor in other modes. */
-START_TEST(not_moved) {
+/* Pages that have something else than their unit are given that first, in one
+   call; free ones are moved with the others. */
+START_TEST(made_one) {
   begin_hiding();
-  tdo_shield_retire(&shield, 700, 701);
-  for (size_t page = 0; page < 640; page += UNIT)
-    tdo_shield_raise(&shield, page, page + 1, TDO_BAR_WRITE);
+  tdo_shield_retire(&shield, 700, 704);
+  for (size_t page = 0; page < MANY; page += UNIT)
+    if (page != 640)
+      tdo_shield_raise(&shield, page + 1, page + 12, TDO_BAR_WRITE);
   tdo_shield_leave(&shield);
+  story[0] = '\0';
+  telling = true;
   tdo_shield_note_stopped(&shield);
   tdo_shield_raise(&shield, 0, 700, TDO_BAR_READ);
-  tdo_shield_raise(&shield, 701, 760, TDO_BAR_READ);
+  tdo_shield_raise(&shield, 704, MANY, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_story("write[0,1024) go ");
+  ck_assert_uint_eq(fake.hides, 1);
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT);
+  tdo_shield_lower(&shield, 0, 700, TDO_BAR_READ | TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(fake.access[2], TDO_ACCESS_WRITE);
+  end();
+}
+END_TEST
+
+/* Units that for the most part have less than others are moved with that. */
+START_TEST(by_access) {
+  begin_hiding();
+  tdo_shield_raise(&shield, 256, 512, TDO_BAR_WRITE);
+  tdo_shield_lower(&shield, 300, 302, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  story[0] = '\0';
+  telling = true;
+  shut(0, MANY);
+  ck_story("read[256,512) go ");
+  ck_assert_uint_eq(fake.hides, 3);
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT);
+  end();
+}
+END_TEST
+
+/* What has half the one and half the other access is made one; if the system
+   refuses that, it is closed where it lies. */
+START_TEST(not_made_one) {
+  begin_hiding();
+  for (size_t page = 0; page < MANY; page += UNIT)
+    tdo_shield_raise(&shield, page, page + 12, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  fake.refuse_next = 1;
+  shut(0, MANY);
+  ck_assert_uint_eq(fake.hides, 0);
+  ck_assert_uint_eq(lost_pages, 0);
+  ck_assert_uint_eq(fake.refused, 1);
+  end();
+}
+END_TEST
+
+/* Not what is in part to stay open, or without memory, nor what is closed for
+   the most part, nor little, nor while threads run, nor in other modes. */
+START_TEST(not_moved) {
+  begin_hiding();
+  tdo_shield_raise(&shield, 640, 768 - 5, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  tdo_shield_note_stopped(&shield);
+  for (size_t page = 0; page < 640; page += UNIT)
+    tdo_shield_raise(&shield, page, page + UNIT - 1, TDO_BAR_READ);
+  tdo_shield_raise(&shield, 768 - 5, 768, TDO_BAR_READ);
   tdo_shield_leave(&shield);
   ck_assert_uint_eq(fake.hides, 0);
   shut(768, MANY - 1);
@@ -210,6 +273,9 @@ int main(void) {
   tcase_add_test(tests, less_than_it_had);
   tcase_add_test(tests, more_closed);
   tcase_add_test(tests, given_back);
+  tcase_add_test(tests, made_one);
+  tcase_add_test(tests, by_access);
+  tcase_add_test(tests, not_made_one);
   tcase_add_test(tests, not_moved);
   tcase_add_test(tests, refused);
   tcase_add_test(tests, no_room);

@@ -22,6 +22,8 @@ typedef struct model {
   model_page_t page[MODEL_PAGES];
   bool exposing[MODEL_PAGES]; /* in the request under way */
   bool stopped;               /* by the shield or the collector */
+  bool hitting;               /* a hit is under way, on a page that waits */
+  unsigned hit_waits;         /* so long from now on */
   size_t stops, goes, naive_calls, lost;
 } model_t;
 
@@ -76,6 +78,9 @@ static void hook_lost(void *closure, size_t first, size_t limit,
     REQUIRE(m->depth == 0);
     m->bars &= ~bars;
     m->hit = true;
+    if (model.hitting && m->waits < model.hit_waits) {
+      m->waits = model.hit_waits;
+    }
     m->calm = 0;
     ++model.lost;
   }
@@ -185,6 +190,7 @@ static void do_commit(void) {
 static void do_decommit(void) {
   size_t first, limit;
   if (pick(&first, &limit, fit_spare)) {
+    tdo_shield_decommitting(&shield, first, limit);
     for (size_t i = first; i < limit; ++i) {
       model.page[i] = (model_page_t){0};
     }
@@ -315,13 +321,16 @@ static void do_hit(void) {
   size_t first, limit;
   if (pick(&first, &limit, fit_barred)) {
     tdo_bar_t bars = model.page[first].bars;
-    tdo_shield_hit(&shield, first, bars);
     if (bars & TDO_BAR_WRITE) {
       model.page[first].waits += model.page[first].hit &&
                                  model.page[first].waits < 5;
       model.page[first].hit = true;
       model.page[first].calm = 0;
     }
+    model.hitting = true;
+    model.hit_waits = model.page[first].waits;
+    tdo_shield_hit(&shield, first, bars);
+    model.hitting = false;
     model.page[first].bars = 0;
     model_naive(first, first + 1);
     tdo_shield_lower(&shield, first, first + 1, bars);

@@ -245,7 +245,7 @@ START_TEST(at_the_limit) {
   begin((tdo_shield_mode_t)_i, 2048, 1.0);
   commit(0, 2048);
   tdo_shield_adopt(&shield, 0, 2048);
-  region = use_up(100, &size);
+  region = use_up(200, &size);
   for (size_t page = 0; page < 2048; ++page) {
     *(size_t *)(void *)(window + page * page_size) = page;
   }

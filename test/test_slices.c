@@ -79,6 +79,68 @@ START_TEST(definalization) {
 }
 END_TEST
 
+static mps_word_t secret[ROOTS];
+
+/* Nodes in an old list, of 128 bytes. */
+static size_t old_length(void) {
+  return suite_size(320, 20);
+}
+
+/* Old lists, of which the first half die. */
+static void build_old(void) {
+  for (size_t i = 0; i < ROOTS; ++i) {
+    for (size_t k = 0; k < old_length(); ++k) {
+      mps_addr_t p = node(15);
+      *obj_ref(p, 0) = (mps_addr_t)(i << 2 | 1);
+      *obj_ref(p, 1) = table[i];
+      table[i] = p;
+    }
+  }
+  for (size_t round = 0; round < 4; ++round)
+    collect();
+  for (size_t i = 0; i < ROOTS / 2; ++i) {
+    secret[i] = ~(mps_word_t)table[i];
+    table[i] = NULL;
+  }
+}
+
+static void check_old(void) {
+  for (size_t i = ROOTS / 2; i < ROOTS; ++i) {
+    size_t length = 0;
+    for (mps_addr_t p = table[i]; p != NULL; p = *obj_ref(p, 1), ++length)
+      REQUIRE(number_of(p) == i);
+    REQUIRE(length == old_length());
+  }
+}
+
+static bool tracing(void) {
+  return ((tdo_heap_t *)arena)->trace.state == TDO_TRACE_FLIPPED;
+}
+
+/* At a flip what is dead is closed together with what lives. Who looks at it
+   all the same sees what was there. */
+START_TEST(closed) {
+  const tdo_shield_t *shield;
+  heap_start(mps_class_amc());
+  shield = &((tdo_heap_t *)arena)->shield;
+  mps_arena_pause_time_set(arena, 0);
+  build_old();
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  if (tdo_shield_hides(shield) && !suite_stressed())
+    ck_assert_uint_gt(shield->hidden, 2);
+  for (size_t i = 0; i < ROOTS / 2 && tracing(); ++i) {
+    REQUIRE(number_of((mps_addr_t)~secret[i]) == i);
+    REQUIRE(i > 0 || tracing() || suite_stressed()); /* that was no work */
+  }
+  check_old();
+  tdo_arena_check(arena);
+  mps_arena_park(arena);
+  check_old();
+  ck_assert(suite_stressed() || mps_pool_total_size(pool) < 22 << 20);
+  heap_stop();
+}
+END_TEST
+
 #define SECONDS 1e9
 
 /* Seconds that a pause beginning now may take. */
@@ -118,4 +180,4 @@ START_TEST(pauses) {
 }
 END_TEST
 
-SUITE_MAIN("slices", 60, weak_roots, pauses, definalization)
+SUITE_MAIN("slices", 60, weak_roots, pauses, definalization, closed)

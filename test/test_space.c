@@ -33,6 +33,12 @@ static void on_committed(void *closure, size_t first, size_t limit) {
   told_set(closure, first, limit, true);
 }
 
+/* They have their memory still, and nobody uses it. */
+static void on_decommitting(void *closure, size_t first, size_t limit) {
+  REQUIRE(tdo_bits_all_set(closure, first, limit));
+  REQUIRE(tdo_bits_next_set(told_taken, first, limit) == limit);
+}
+
 static void on_decommitted(void *closure, size_t first, size_t limit) {
   told_set(closure, first, limit, false);
   REQUIRE(tdo_bits_next_set(told_taken, first, limit) == limit);
@@ -59,8 +65,8 @@ static void on_contracted(void *closure, void *base, size_t size) {
 }
 
 static const tdo_space_hooks_t hooks = {
-    told_memory, on_committed, on_decommitted, on_taken,
-    on_dropped,  NULL,         on_extended,    on_contracted};
+    told_memory, on_committed, on_decommitting, on_decommitted, on_taken,
+    on_dropped,  NULL,         on_extended,     on_contracted};
 
 /* A space of CHUNK bytes to begin with, in a window of ZONES zones; with huge
    pages as large as a zone, or without. */

@@ -140,9 +140,27 @@ void tdo_gcseg_cover(tdo_gcseg_t *seg, char *base, char *limit) {
   tdo_shield_cover(&heap->shield, p, q);
 }
 
-void tdo_gcseg_set_grey(tdo_gcseg_t *seg) {
+void tdo_gcseg_bar(tdo_gcseg_t *seg) {
   tdo_heap_t *heap = seg->pool->heap;
   size_t p, q;
+
+  seg->barred = true;
+  gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
+  tdo_shield_raise(&heap->shield, p, q, TDO_BAR_READ);
+}
+
+void tdo_gcseg_unbar(tdo_gcseg_t *seg) {
+  size_t p, q;
+
+  if (seg->barred) {
+    seg->barred = false;
+    gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
+    tdo_shield_lower(&seg->pool->heap->shield, p, q, TDO_BAR_READ);
+  }
+}
+
+void tdo_gcseg_set_grey(tdo_gcseg_t *seg) {
+  tdo_heap_t *heap = seg->pool->heap;
 
   TDO_CRITICAL(!seg->leaf);
   /* A segment of pairs that is settling must be scanned once more. */
@@ -151,24 +169,14 @@ void tdo_gcseg_set_grey(tdo_gcseg_t *seg) {
     tdo_ring_remove(&seg->grey_ring);
     tdo_ring_append(&heap->trace.grey[seg->rank], &seg->grey_ring);
   }
-  if (!seg->barred && heap->shielded) {
-    seg->barred = true;
-    gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
-    tdo_shield_raise(&heap->shield, p, q, TDO_BAR_READ);
-  }
+  if (!seg->barred && heap->shielded)
+    tdo_gcseg_bar(seg);
 }
 
 void tdo_gcseg_set_black(tdo_gcseg_t *seg) {
-  tdo_heap_t *heap = seg->pool->heap;
-  size_t p, q;
-
   seg->grey = false;
   tdo_ring_remove(&seg->grey_ring);
-  if (seg->barred) {
-    seg->barred = false;
-    gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
-    tdo_shield_lower(&heap->shield, p, q, TDO_BAR_READ);
-  }
+  tdo_gcseg_unbar(seg);
 }
 
 void tdo_gcseg_release(tdo_gcseg_t *seg, bool now) {
@@ -185,7 +193,8 @@ void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
   seg->white = true;
   tdo_tell_white(seg);
   /* What survives is copied to other pages, or scanned and offered anew. */
-  tdo_gcseg_release(seg, false);
+  if (!seg->barred)
+    tdo_gcseg_release(seg, false);
   tdo_ring_remove(&seg->gen_ring);
   tdo_ring_append(&seg->gen->white, &seg->gen_ring);
 }

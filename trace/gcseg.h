@@ -39,7 +39,8 @@ struct tdo_gcseg {
   mps_rank_t rank;      /* of the references in it */
   bool leaf;            /* never scanned, never protected */
   bool white, grey;
-  bool barred;          /* read bar raised on the whole segment */
+  bool barred;          /* read bar raised on the whole segment: it is grey, or
+                           white and about to be, or to die */
   bool owed;            /* grey, and its remembered pages are not scanned */
   bool filling;         /* the collector will go on copying into it */
   bool open;            /* white, and open for forwarding markers */
@@ -66,6 +67,9 @@ void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen);
 void tdo_gcseg_set_grey(tdo_gcseg_t *seg);
 void tdo_gcseg_set_black(tdo_gcseg_t *seg);
 void tdo_gcseg_set_white(tdo_gcseg_t *seg);
+/* The read bar alone: raise it; lower it, if it is up. */
+void tdo_gcseg_bar(tdo_gcseg_t *seg);
+void tdo_gcseg_unbar(tdo_gcseg_t *seg);
 /* The write bars of white SEG may go; NOW: it is exposed next. */
 void tdo_gcseg_release(tdo_gcseg_t *seg, bool now);
 /* White no more: it survived in place and is black. */

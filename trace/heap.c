@@ -355,6 +355,13 @@ static void heap_committed(void *closure, size_t first, size_t limit) {
   tdo_shield_committed(&heap->shield, first, limit);
 }
 
+static void heap_decommitting(void *closure, size_t first, size_t limit) {
+  tdo_heap_t *heap = closure;
+
+  pages_of(&first, &limit, heap);
+  tdo_shield_decommitting(&heap->shield, first, limit);
+}
+
 static void heap_decommitted(void *closure, size_t first, size_t limit) {
   tdo_heap_t *heap = closure;
 
@@ -483,6 +490,7 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
     return res;
   }
   heap->shielded = true;
+  tdo_policy_set_pause_time(heap, options->pause_time);
   if (options->shield.mode == TDO_SHIELD_DIRTY)
     heap_track(heap);
   tdo_tell_open(heap, options->record);
@@ -500,9 +508,11 @@ static void heap_finish_shield(tdo_heap_t *heap) {
 static mps_res_t heap_start_space(tdo_heap_t *heap,
                                   const tdo_heap_options_t *options) {
   static const tdo_space_hooks_t none;
-  tdo_space_hooks_t hooks = {heap,           heap_committed, heap_decommitted,
-                             heap_taken,     heap_dropped,   heap_got_huge,
-                             heap_extended,  heap_contracted};
+  tdo_space_hooks_t hooks = {heap,             heap_committed,
+                             heap_decommitting, heap_decommitted,
+                             heap_taken,       heap_dropped,
+                             heap_got_huge,    heap_extended,
+                             heap_contracted};
 
   return tdo_space_start(&heap->space, options->size,
                          heap->shielded ? &hooks : &none);

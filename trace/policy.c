@@ -12,13 +12,15 @@
 #define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
-#define SLICE_SHARE   0.1  /* of the pause time, that a slice takes at least */
+#define SLICE_SHARE   0.1  /* of the pause time, or of a second, that a slice
+                              takes at least */
 
 #define NURSERY_LOW   0.125 /* of the heap, for the default chain's nursery */
 #define NURSERY_HIGH  0.25  /* at least, and at most; within these limits: */
 #define NURSERY_LEAST ((double)(TDO_DEFAULT_NURSERY << 10))
 #define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be */
 #define NURSERY_MOST  ((double)(64 << 20))
+#define NURSERY_RATE  6.8e8 /* bytes copied in a second: the most, in a pause */
 #define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
                                              heap's size if that is less */
 #define ADAPT_GROW    0.15 /* share of the time in collections that grows it; */
@@ -48,7 +50,10 @@
 #define PAUSE_MOST  1e6    /* seconds; longer: no limit */
 #define PAUSE_SHARE 0.8    /* of the pause time, until work ends: what ends a
                               pause, and what the program does, takes time */
+#define PAUSE_MINOR 0.9    /* the same, for the first one of a minor collection */
 #define PAUSE_LEAST 0.02   /* the same, for any pause */
+#define PAUSE_REACH 0.1    /* the same, to open pages that were not asked for; */
+#define PAGE_OPENED 100e-9 /* seconds for each */
 #define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be
                               scanned, */
 #define PAUSE_HIDE  0.02   /* where much is closed by moving it away */
@@ -69,6 +74,18 @@ uint64_t tdo_policy_deadline(const tdo_heap_t *heap) {
   if (heap->pause_time > PAUSE_MOST)
     return 0;
   return now + (uint64_t)tdo_fmax(left, PAUSE_LEAST * heap->pause_time * 1e9);
+}
+
+void tdo_policy_reach(tdo_heap_t *heap) {
+  double pages = PAUSE_REACH * tdo_fmin(heap->pause_time, 1) / PAGE_OPENED;
+
+  if (heap->shielded)
+    tdo_shield_set_reach(&heap->shield, (size_t)pages);
+}
+
+void tdo_policy_set_pause_time(tdo_heap_t *heap, double seconds) {
+  heap->pause_time = seconds;
+  tdo_policy_reach(heap);
 }
 
 void tdo_policy_paused(tdo_heap_t *heap, uint64_t begun, uint64_t ended) {
@@ -127,7 +144,7 @@ static bool policy_incremental(const tdo_heap_t *heap) {
 }
 
 /* When the first slice of a collection has to end: what it does not get to, it
-   closes, and that takes its time. A minor collection gets all of the pause
+   closes, and that takes its time. A minor collection gets more of the pause
    time, since to go on in slices costs more than the rest of most. */
 static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
@@ -139,16 +156,25 @@ static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
   if (deadline == 0)
     return 0;
   if (!trace->full)
-    deadline += (uint64_t)((1 - PAUSE_SHARE) * pause);
+    deadline += (uint64_t)((PAUSE_MINOR - PAUSE_SHARE) * pause);
   return tdo_max(deadline - (uint64_t)tdo_fmin(closing, pause),
                  tdo_clock_ns() + (uint64_t)(PAUSE_LEAST * pause));
 }
 
+/* After the flip. If that took most of the time, a full collection goes on
+   later: to open what it scans takes time before any is scanned. */
 static void policy_run(tdo_heap_t *heap) {
-  if (!policy_incremental(heap))
+  double worth = SLICE_SHARE * tdo_fmin(heap->pause_time, 1);
+  uint64_t deadline;
+
+  if (!policy_incremental(heap)) {
     tdo_trace_finish(heap);
-  else
-    (void)tdo_trace_work(heap, SIZE_MAX, policy_first_deadline(heap));
+    return;
+  }
+  deadline = policy_first_deadline(heap);
+  if (!heap->trace.full || deadline == 0 ||
+      deadline >= tdo_clock_ns() + (uint64_t)(worth * 1e9))
+    (void)tdo_trace_work(heap, SIZE_MAX, deadline);
 }
 
 /* A full collection is in progress and the mutator got BYTES: do enough to
@@ -204,9 +230,12 @@ static void policy_size_chain(tdo_heap_t *heap, double nursery) {
   double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * size, NURSERY_FAIR),
                          tdo_fmin(NURSERY_MOST,
                                   (double)heap->space.commit_limit / 16));
-  double least = tdo_fmax(tdo_fmin(NURSERY_LOW * size, NURSERY_FAIR),
-                          NURSERY_LEAST);
+  double least = tdo_fmax(
+      tdo_fmin(NURSERY_LOW * size,
+               tdo_fmin(NURSERY_FAIR, NURSERY_RATE * heap->pause_time)),
+      NURSERY_LEAST);
 
+  most = tdo_fmin(most, tdo_fmax(NURSERY_RATE * heap->pause_time, least));
   gens[0].capacity = tdo_fmax(tdo_fmin(nursery, most), least);
   gens[1].capacity = tdo_fmax(gens[0].capacity,
                               tdo_fmin(size, MIDDLE_FAIR));
@@ -462,6 +491,7 @@ void tdo_policy_collected(tdo_heap_t *heap) {
     double condemned = (double)heap->trace.condemned;
     heap->full_growth = FULL_GROWTH * (1 + (survived > FULL_DENSE * condemned) +
                                        (survived > FULL_SOLID * condemned));
+    heap->tenured = 0;
     heap->survivors = policy_heap_size(heap);
     heap->top.fresh = 0;
   }

@@ -137,7 +137,7 @@ size_t tdo_remember_dirty(mps_arena_t heap) {
 }
 
 #define REMEMBER_RUN   16 /* pages scanned as one, sharing a summary */
-#define REMEMBER_CLOCK 64 /* runs scanned between looks at the clock */
+#define REMEMBER_CLOCK 16 /* runs scanned between looks at the clock */
 
 /* Scan the run of SEG's pages at P, which may refer to what is condemned; one
    past the last page scanned. */

@@ -61,14 +61,36 @@ static bool root_context(tdo_context_t *ctx_o, const tdo_root_t *root) {
   return true;
 }
 
+#define ROOT_CHUNK ((size_t)4096)
+
+/* Can what is scanned by AREA be scanned in parts? */
+static bool root_divides(mps_area_scan_t area) {
+  return area == mps_scan_area || area == mps_scan_area_masked ||
+         area == mps_scan_area_tagged || area == mps_scan_area_tagged_or_zero;
+}
+
+/* References in roots lead anywhere: what they need is fetched ahead. */
+static mps_res_t root_scan_area(tdo_scan_t *scan, tdo_root_t *root, char *base,
+                                char *limit) {
+  size_t chunk = root_divides(root->area) ? ROOT_CHUNK : SIZE_MAX;
+  mps_res_t res;
+
+  do {
+    char *end = (size_t)(limit - base) > chunk ? base + chunk : limit;
+    tdo_scan_fetch(scan, base, end);
+    res = root->area(&scan->ss, base, end, root->closure);
+    base = end;
+  } while (base < limit && res == MPS_RES_OK);
+  return res;
+}
+
 /* The aligned words in [HOT, COLD), if that is a part of a stack. */
 static mps_res_t root_scan_stack(tdo_scan_t *scan, tdo_root_t *root, void *hot,
                                  void *cold) {
   char *base = (char *)tdo_round_up((size_t)hot, sizeof(mps_word_t));
   char *limit = (char *)tdo_round_down((size_t)cold, sizeof(mps_word_t));
 
-  return base < limit ? root->area(&scan->ss, base, limit, root->closure)
-                      : MPS_RES_OK;
+  return base < limit ? root_scan_area(scan, root, base, limit) : MPS_RES_OK;
 }
 
 /* From the hot end of the stack to the cold one, the alternate stack, and the
@@ -101,7 +123,7 @@ mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root) {
   case TDO_ROOT_FORMAT:
     return root->format(&scan->ss, root->base, root->limit);
   case TDO_ROOT_AREA:
-    return root->area(&scan->ss, root->base, root->limit, root->closure);
+    return root_scan_area(scan, root, root->base, root->limit);
   case TDO_ROOT_THREAD:
     return root_scan_thread(scan, root);
   }

@@ -122,6 +122,16 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
   }
 }
 
+void tdo_scan_fetch(const tdo_scan_t *scan, const char *base,
+                    const char *limit) {
+  if (limit - base < PREFETCH_LEAST)
+    return;
+  if (scan->ahead)
+    scan_prefetch(scan, base, limit);
+  else if (scan->heap->trace.in_place && !tdo_space_many(&scan->heap->space))
+    scan_prefetch_marks(scan, base, limit);
+}
+
 mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
                              char *limit) {
   size_t header = pool->format->header;
@@ -129,12 +139,7 @@ mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
   if (base >= limit)
     return MPS_RES_OK;
   scan->bytes += (size_t)(limit - base);
-  if (limit - base >= PREFETCH_LEAST) {
-    if (scan->ahead)
-      scan_prefetch(scan, base, limit);
-    else if (scan->heap->trace.in_place && !tdo_space_many(&scan->heap->space))
-      scan_prefetch_marks(scan, base, limit);
-  }
+  tdo_scan_fetch(scan, base, limit);
   if (TDO_UNLIKELY(pool->heap->found != NULL) && scan->fix == tdo_trace_fix)
     return tdo_tell_scan(scan, pool, base, limit);
   return pool->format->scan(&scan->ss, base + header, limit + header);

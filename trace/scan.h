@@ -23,7 +23,7 @@ struct tdo_scan {
   mps_res_t (*fix)(tdo_scan_t *scan, mps_addr_t *ref_io);
   void *closure;  /* of `fix` */
   size_t bytes;   /* scanned so far */
-  bool ahead;     /* prefetch what formatted objects refer to */
+  bool ahead;     /* prefetch the objects that are referred to */
   bool hold;      /* rank ambiguous: what is referred to stays in place if it
                      lives, and is not kept alive by this */
   /* Where the reference being fixed lies, if what `fix` gets is a copy and
@@ -41,6 +41,10 @@ void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank);
 /* Scan formatted objects [BASE, LIMIT) (bases) with the pool's format. */
 mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
                              char *limit);
+/* [BASE, LIMIT), as far as it is not long, is about to be scanned: get what
+   fixing its references will look at on its way to the cache. */
+void tdo_scan_fetch(const tdo_scan_t *scan, const char *base,
+                    const char *limit);
 /* Fix one reference. */
 mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io);
 

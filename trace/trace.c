@@ -7,6 +7,7 @@
 #include "trace/heap.h"
 #include "trace/tell.h"
 
+#define CLOSE_LEAST 8 /* times what is worth moving is old: close all at once */
 #define SWEEP_NEAR 16 /* segments looked at for one that is grey */
 #define CLOCK_BYTES 65536 /* scanned between looks at the clock */
 
@@ -59,6 +60,8 @@ static void trace_condemn_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
       tdo_gcseg_summarize(seg, first, end, TDO_DIRTY);
     }
   }
+  if (heap->trace.closes && seg->nailed && !seg->leaf)
+    tdo_gcseg_bar(seg);
   tdo_gcseg_set_white(seg);
 }
 
@@ -117,6 +120,7 @@ static void trace_scan_roots(mps_arena_t heap, mps_rank_t rank) {
   tdo_scan_t scan;
 
   tdo_scan_init(&scan, heap, rank);
+  scan.ahead = !heap->trace.in_place;
   TDO_RING_FOR(node, &heap->roots) {
     tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
     if (root->rank == rank) {
@@ -162,6 +166,8 @@ static void trace_scan_weak_early(mps_arena_t heap) {
 static void trace_flip(mps_arena_t heap) {
   if (heap->trace.moves)
     trace_age(heap);
+  if (heap->trace.closes) /* what is about to be closed need not be opened */
+    tdo_shield_set_reach(&heap->shield, 0);
   /* Everything that can be pinned is pinned before anything moves. */
   trace_scan_roots(heap, TDO_RANK_AMBIG);
   trace_scan_rooted(heap, TDO_RANK_AMBIG);
@@ -169,6 +175,7 @@ static void trace_flip(mps_arena_t heap) {
   trace_scan_rooted(heap, TDO_RANK_EXACT);
   tdo_remember_scan(heap);
   trace_scan_weak_early(heap);
+  tdo_policy_reach(heap);
   heap->trace.state = TDO_TRACE_FLIPPED;
 }
 
@@ -231,6 +238,10 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   heap->trace_emergency_next = false;
   trace->move_all = heap->explicit_collect;
   trace->in_place = chain == NULL && !trace->move_all && !heap->stress_move;
+  trace->closes = trace->in_place && heap->shielded &&
+                  tdo_shield_hides(&heap->shield) &&
+                  heap->top.size / CLOSE_LEAST >
+                      (double)heap->shield.settings.hide_least;
   trace->finalized = trace->moves = trace->whole = false;
   trace->bits = 0;
   trace->condemned = trace->survived = trace->left = 0;
@@ -339,8 +350,10 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
 }
 
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
-  if (!seg->grey)
+  if (!seg->grey) {
+    tdo_gcseg_unbar(seg); /* somebody looks at the dead */
     return;
+  }
   tdo_heap_note_work(heap);
   /* Weak references scanned before their time keep what they refer to. */
   trace_scan_seg(heap, seg,

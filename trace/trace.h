@@ -28,6 +28,8 @@ typedef struct tdo_trace {
   bool full;         /* every generation is condemned */
   bool emergency;    /* memory ran out: preserve in place */
   bool in_place;     /* what is old stays where it is, mostly */
+  bool closes;       /* read bars go up on what stays in place at once, since
+                        the shield closes all of it in no time */
   bool move_all;     /* large objects move too (explicit collection) */
   bool moves;        /* objects of moving pools are condemned */
   bool messages;     /* secured: post a start and an end */
