@@ -628,10 +628,9 @@ static size_t shield_dense_span(const tdo_shield_t *sh, size_t page) {
 }
 
 /* A hit opens the pages around it that are likely to be hit, too, as if they had
-   been hit as often: they are closed together again. And one at
-   the end of a trail of pages that were hit before, which is how somebody
-   writes who works his way upwards or downwards, opens as many pages ahead of
-   it. */
+   been hit as often: they are closed together again. And one at the end of a
+   trail of pages that were hit before, which is how somebody writes who works
+   his way upwards or downwards, opens as many pages ahead of it. */
 static void shield_spread(tdo_shield_t *sh, size_t page) {
   size_t span = shield_dense_span(sh, page);
   unsigned hits = sh->state[page] / TDO_PAGE_HITS * TDO_PAGE_HITS;
