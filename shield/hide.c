@@ -33,6 +33,15 @@ static size_t hide_align(const tdo_shield_t *sh, size_t page) {
   return tdo_round_up(page + lead, sh->settings.hide_unit) - lead;
 }
 
+/* The first page of the unit that has PAGE, or of the next where the window
+   begins within one. */
+static size_t hide_unit_of(const tdo_shield_t *sh, size_t page) {
+  size_t start = hide_align(sh, page);
+  return start > page && start >= sh->settings.hide_unit
+             ? start - sh->settings.hide_unit
+             : start;
+}
+
 static char *hide_base(const tdo_shield_t *sh, size_t page) {
   return sh->base + (page << sh->page_shift);
 }
@@ -160,14 +169,12 @@ static void hide_units(tdo_shield_t *sh, size_t first, size_t limit,
 }
 
 void tdo_shield_hide(tdo_shield_t *sh, size_t low, size_t high) {
-  size_t unit = sh->settings.hide_unit, page = hide_align(sh, low);
+  size_t unit = sh->settings.hide_unit, page = hide_unit_of(sh, low);
   if (!sh->stopped || !tdo_shield_hides(sh) ||
-      (high - low) << sh->page_shift < sh->settings.hide_least ||
       tdo_bits_count(sh->differ, low, high) << sh->page_shift <
           sh->settings.hide_least) {
     return;
   }
-  page -= page > low && page >= unit ? unit : 0;
   while (page < high && page + unit <= sh->pages && !sh->hide_refused) {
     tdo_access_t access = hide_access(sh, page);
     size_t end = page + unit;
@@ -229,15 +236,6 @@ static bool hide_show(tdo_shield_t *sh, size_t page, size_t first, size_t limit,
   hide_close(sh, page, low, access);
   hide_close(sh, high, end, access);
   return true;
-}
-
-/* The first page of the unit that has PAGE, or of the next where the window
-   begins within one. */
-static size_t hide_unit_of(const tdo_shield_t *sh, size_t page) {
-  size_t start = hide_align(sh, page);
-  return start > page && start >= sh->settings.hide_unit
-             ? start - sh->settings.hide_unit
-             : start;
 }
 
 bool tdo_shield_show(tdo_shield_t *sh, size_t first, size_t limit,

@@ -704,8 +704,7 @@ END_TEST
 /* A hit by the program, on a page with a write bar. */
 static void hit(size_t page) {
   ck_assert_uint_eq(tdo_shield_bars(&shield, page), TDO_BAR_WRITE);
-  tdo_shield_hit(&shield, page, TDO_BAR_WRITE);
-  tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
+  hit_and_lower(page);
   tdo_shield_leave(&shield);
 }
 

@@ -148,8 +148,7 @@ START_TEST(by_access) {
 }
 END_TEST
 
-/* What has half the one and half the other access is made one; if the system
-   refuses that, it is closed where it lies. */
+/* What the system refuses to give one access is closed where it lies. */
 START_TEST(not_made_one) {
   begin_hiding();
   for (size_t page = 0; page < MANY; page += UNIT)

@@ -230,12 +230,12 @@ static void policy_size_chain(tdo_heap_t *heap, double nursery) {
   double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * size, NURSERY_FAIR),
                          tdo_fmin(NURSERY_MOST,
                                   (double)heap->space.commit_limit / 16));
-  double least = tdo_fmax(
-      tdo_fmin(NURSERY_LOW * size,
-               tdo_fmin(NURSERY_FAIR, NURSERY_RATE * heap->pause_time)),
-      NURSERY_LEAST);
+  double copied = NURSERY_RATE * heap->pause_time;
+  double least = tdo_fmax(tdo_fmin(NURSERY_LOW * size,
+                                   tdo_fmin(NURSERY_FAIR, copied)),
+                          NURSERY_LEAST);
 
-  most = tdo_fmin(most, tdo_fmax(NURSERY_RATE * heap->pause_time, least));
+  most = tdo_fmin(most, tdo_fmax(copied, least));
   gens[0].capacity = tdo_fmax(tdo_fmin(nursery, most), least);
   gens[1].capacity = tdo_fmax(gens[0].capacity,
                               tdo_fmin(size, MIDDLE_FAIR));
