@@ -184,6 +184,31 @@ START_TEST(churned) {
 }
 END_TEST
 
+/* The same where half of the heap is garbage and all of it is written to, so
+   that a full collection comes before a minor one: that ends promotion, too. */
+START_TEST(churned_dirty) {
+  size_t promoted = 0;
+  begin_unhurried();
+  build();
+  for (size_t i = many() / 2; i < many(); ++i)
+    table[i] = NULL;
+  collect();
+  for (size_t n = 0; n < times(3200000); ++n) {
+    mps_addr_t *ref = obj_ref(table[n % (many() / 2)], n * 7919 % BIG);
+    mps_addr_t e = *ref;
+    *ref = e;
+    *obj_ref(e, 1) = NULL;
+    (void)leafy(n);
+    if (n == times(1600000))
+      promoted = tenured();
+  }
+  check_tenured(promoted, promoted);
+  ck_assert(suite_stressed() || promoted > 0);
+  check_some(many() / 2);
+  end();
+}
+END_TEST
+
 /* A block that is reserved while its surroundings are promoted is initialised
    after that, with references to young objects. */
 START_TEST(reserved) {
@@ -304,5 +329,5 @@ START_TEST(clients_chain) {
 }
 END_TEST
 
-SUITE_MAIN("tenure", 60, built, grown, written, churned, reserved, together,
+SUITE_MAIN("tenure", 60, built, grown, written, churned, churned_dirty, reserved, together,
            small, large, clients_chain)

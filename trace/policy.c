@@ -38,6 +38,7 @@
 #define TENURE_DENSE 0.85 /* surviving share of a nursery, */
 #define TENURE_RUNS  2    /* times in a row, to promote the next ones as they
                              are; the first time twice this one's size, */
+#define TENURE_LEAST 0.25 /* of its capacity that such a nursery has; */
 #define TENURE_SHARE 0.4  /* in the end this share of the heap; */
 #define TENURE_COST  0.8  /* more, while it is less than this share of what a
                              minor collection would have to scan, */
@@ -121,11 +122,14 @@ static double policy_heap_size(const tdo_heap_t *heap) {
    there is might soon not fit under the commit limit. */
 static bool policy_full_due(const tdo_heap_t *heap) {
   double limit = (double)heap->space.commit_limit, size;
+  double fresh = heap->top.fresh;
 
   if (heap->full_wanted)
     return true;
-  if (heap->top.fresh >
-      tdo_fmax(FULL_LEAST, heap->full_growth * heap->survivors))
+  /* Before a promotion, not after it: then there is a nursery to judge by. */
+  if (heap->tenure > 0 && policy_due(heap->default_chain) >= 0)
+    fresh += heap->default_chain->gens[0].fresh;
+  if (fresh > tdo_fmax(FULL_LEAST, heap->full_growth * heap->survivors))
     return true;
   if (heap->space.commit_limit == SIZE_MAX)
     return false;
@@ -429,16 +433,18 @@ static void policy_skip(tdo_heap_t *heap) {
   heap->skip = heap->skip_next;
 }
 
-/* A minor collection of the default chain tells whether the next ones are
-   worth their while. */
+/* A collection that condemned a fair share of the default chain's nursery
+   tells whether the next ones are worth their while. */
 static void policy_judge(tdo_heap_t *heap) {
   const tdo_gen_t *nursery;
 
   if (heap->default_chain == NULL ||
-      heap->trace.chain != heap->default_chain)
+      (heap->trace.chain != heap->default_chain && !heap->trace.full))
     return;
   nursery = &heap->default_chain->gens[0];
   heap->tenured = 0;
+  if (nursery->condemned_size < TENURE_LEAST * nursery->capacity)
+    return;
   if (nursery->survived <= TENURE_DENSE * nursery->condemned_size) {
     heap->dense = 0;
     heap->tenure = 0;
@@ -491,7 +497,6 @@ void tdo_policy_collected(tdo_heap_t *heap) {
     double condemned = (double)heap->trace.condemned;
     heap->full_growth = FULL_GROWTH * (1 + (survived > FULL_DENSE * condemned) +
                                        (survived > FULL_SOLID * condemned));
-    heap->tenured = 0;
     heap->survivors = policy_heap_size(heap);
     heap->top.fresh = 0;
   }
