@@ -216,8 +216,10 @@ void tdo_amc_fetch(const tdo_gcseg_t *gc, const char *ref) {
   const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
   size_t i;
 
-  if (!seg->in_place)
+  if (!seg->in_place) {
+    __builtin_prefetch(ref - gc->pool->format->header);
     return;
+  }
   i = tdo_amc_pin_index(tdo_amc_of(gc->pool), seg,
                         ref - gc->pool->format->header);
   __builtin_prefetch(&seg->pin_table[i / TDO_WORD_BITS], 1);
