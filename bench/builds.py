@@ -32,6 +32,16 @@ def boehm():
                      ("-lgc", "-lm", "-pthread"))
 
 
+def none():
+    """No collector: what the time of the others has beneath it."""
+    return Collector("none", ("-DBENCH_NONE",), ("gc_none.c",), ("-lm",))
+
+
+# The workloads that want nothing of a collector but memory.
+MEMORY_ONLY = ("bigheap", "churn", "deep", "scatter", "sparse", "storm",
+               "trees")
+
+
 def interface(name, include, library):
     """A collector behind mps.h, by its include folder and library."""
     folder = os.path.dirname(os.path.abspath(library))

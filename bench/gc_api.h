@@ -1,10 +1,10 @@
-/* Testudo: one heap for the benchmarks, over two collectors.
+/* Testudo: one heap for the benchmarks, over two collectors or none.
    SPDX-License-Identifier: BSD-2-Clause
 
-   With BENCH_BOEHM defined the heap is that of the Boehm collector, else an
-   arena of the library behind mps.h. The same objects in both: a header
-   word, and slots that each hold a reference, null or a fixnum, or, in a
-   leaf, bytes. Functions here end the program when there is no memory. */
+   With BENCH_BOEHM defined the heap is that of the Boehm collector, with
+   BENCH_NONE memory from which nothing is ever given back, else an arena of
+   the library behind mps.h. The same objects in all: a header word, and slots
+   that each hold a reference, null or a fixnum, or, in a leaf, bytes. Functions here end the program when there is no memory. */
 #ifndef bench_gc_api_h
 #define bench_gc_api_h
 
@@ -122,6 +122,25 @@ static inline obj_t *heap_leaf(size_t bytes) {
 
 #else
 
+#ifdef BENCH_NONE
+
+/* What is left of the memory that was taken last. */
+extern char *heap_next, *heap_limit;
+
+/* Take more, for an object of so many bytes. */
+void heap_more(size_t bytes);
+
+static inline void *heap_take(size_t bytes) {
+  if (__builtin_expect((size_t)(heap_limit - heap_next) < bytes, 0))
+    heap_more(bytes);
+  heap_next += bytes;
+  return heap_next - bytes;
+}
+
+#define HEAP_ALLOC(ap, o, bytes, init) ((o) = heap_take(bytes), (void)(init))
+
+#else
+
 #include "mps.h"
 
 /* Where the calling thread allocates. */
@@ -139,6 +158,8 @@ extern _Thread_local mps_ap_t heap_ap, heap_ap_leaf;
       init;                                                                   \
     } while (!mps_commit(ap, heap_p, bytes));                                 \
   } while (0)
+
+#endif /* BENCH_NONE */
 
 static inline obj_t *heap_slots(size_t slots) {
   obj_t *o;

@@ -101,10 +101,12 @@ class Series:
 def series(case, programs, environments, repeat, log, strace=False):
     """Run a case for each collector in turn, REPEAT times. PROGRAMS maps
     the collector's name to its programs by workload."""
+    programs = {name: built for name, built in programs.items()
+                if case.workload in built}
     result = Series(case, programs)
     for turn in range(repeat):
         for name, built in programs.items():
-            if name in result.failures or case.workload not in built:
+            if name in result.failures:
                 continue
             log(f"{case.name}: {name}, {turn + 1} of {repeat}")
             try:

@@ -44,6 +44,9 @@ def parse(arguments):
     parser.add_argument("--other", nargs=3, action="append", default=[],
                         metavar=("NAME", "INCLUDE", "LIBRARY"),
                         help="another implementation of the interface")
+    parser.add_argument("--floor", action="store_true",
+                        help="and a heap that is never collected, for what "
+                        "the workloads take themselves")
     parser.add_argument("--shield", choices=cases.MODES,
                         help="the mode of the shield")
     parser.add_argument("--repeat", type=int, help="runs of each case")
@@ -99,6 +102,8 @@ def collectors(options):
     if not options.no_base:
         found.append(builds.boehm())
     found += [builds.interface(*other) for other in options.other]
+    if options.floor:
+        found.append(builds.none())
     return found
 
 
@@ -160,8 +165,10 @@ def measure(options):
     programs = {}
     for collector in collectors(options):
         log(f"compiling for {collector.name}")
-        programs[collector.name] = builds.build(
-            collector, builds.workloads(), options.output)
+        names = builds.MEMORY_ONLY if collector == builds.none() \
+            else builds.workloads()
+        programs[collector.name] = builds.build(collector, names,
+                                                options.output)
     series = measure_cases(options, programs, environments)
     figures = {"machine": tables.machine(), "collectors": list(programs),
                "series": [one.as_json() for one in series]}
@@ -174,8 +181,8 @@ def measure(options):
         goals += yardsticks.goals(found)
         figures["yardsticks"] = found
     if not options.cases and not options.no_growth:
-        grown = growth.measure(programs, options.set, fits, limited,
-                               log)
+        programs.pop("none", None)
+        grown = growth.measure(programs, options.set, fits, limited, log)
         passes = growth.bits(options.output, options.library)
         parts.append(growth.report(grown, passes))
         goals += growth.goals(grown, passes, OURS)

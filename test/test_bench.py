@@ -37,6 +37,8 @@ class Workloads(unittest.TestCase):
             builds.interface("testudo", TOP / "include", LIBRARY), names,
             cls.folder.name)
         cls.base = builds.build(builds.boehm(), names, cls.folder.name)
+        cls.floor = builds.build(builds.none(), builds.MEMORY_ONLY,
+                                 cls.folder.name)
 
     @classmethod
     def tearDownClass(cls):
@@ -80,6 +82,17 @@ class Workloads(unittest.TestCase):
             with self.subTest(workload=name):
                 self.right(runs.run(self.base[name], options), name, options)
 
+    def test_without_a_collector(self):
+        for name, program in self.floor.items():
+            with self.subTest(workload=name):
+                options = cases.TINY[name]
+                report = runs.run(program, options)
+                self.right(report, name, options)
+                self.assertEqual(report["collector"], "none")
+                self.assertEqual(report["library"]["collections"], 0)
+        with self.assertRaisesRegex(builds.Failure, "no memory"):
+            runs.run(self.floor["churn"], {"ops": 4_000_000, "limit": 1 << 26})
+
     def refused(self, *arguments):
         done = subprocess.run([self.ours["churn"], *arguments],
                               capture_output=True, text=True, check=False)
@@ -116,6 +129,15 @@ class Command(unittest.TestCase):
         done = self.command("--list")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("bigheap 1 GiB", done.stdout)
+
+    def test_floor(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.command("deep", "fork", "--repeat=1", "--no-base",
+                                "--floor", f"--output={folder}",
+                                f"--library={LIBRARY}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"\ndeep +none ")
+            self.assertNotRegex(done.stdout, r"\nfork +none ")
 
     def test_one_case(self):
         with tempfile.TemporaryDirectory() as folder:
