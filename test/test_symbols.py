@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Testudo: the libraries define mps_, _mps_ and tdo_ names only, and the
-checker would notice others.
+checker would notice others; the shared one shows what the header declares.
 
 Usage: test_symbols.py COMPILER LIBRARY... [-- unittest arguments]
 
 SPDX-License-Identifier: BSD-2-Clause
 """
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,20 @@ class Symbols(unittest.TestCase):
             bad, total = symbols.strangers(library)
             self.assertEqual(bad, [], library)
             self.assertGreater(total, 0, library)
+
+    def test_what_is_shown(self):
+        header = (TOP / "include/testudo.h").read_text()
+        declared = re.findall(r"\b(tdo_key_[A-Z_]+);", header)
+        declared += re.findall(r"^[a-z].*\b(tdo_[a-z_]+)\(", header, re.M)
+        self.assertGreater(len(declared), 7)
+        library = next(name for name in LIBRARIES if ".so" in name)
+        shown = subprocess.run(["nm", "-D", "--defined-only", library],
+                               capture_output=True, text=True, check=True)
+        names = [line.split()[-1] for line in shown.stdout.splitlines()]
+        self.assertEqual({n for n in names if n.startswith("tdo_")},
+                         set(declared))
+        self.assertIn("mps_arena_create_k", names)
+        self.assertIn("_mps_fix2", names)
 
     def verdict(self, text, shared):
         """The strangers in a library made of the source TEXT."""
