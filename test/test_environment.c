@@ -28,6 +28,7 @@ START_TEST(settings) {
   set("TESTUDO_DEFER_FRESH", "3");
   set("TESTUDO_DEFER_HIT", "9");
   set("TESTUDO_BUDGET", "0.125");
+  set("TESTUDO_HIDE", "32M");
   set("TESTUDO_GRAIN", "64K");
   set("TESTUDO_SPARE", "0.5");
   set("TESTUDO_HUGE", "1");
@@ -51,6 +52,7 @@ START_TEST(settings) {
     ck_assert_uint_eq(arena->shield.settings.defer_fresh, 3);
     ck_assert_uint_eq(arena->shield.settings.defer_hit, 9);
     ck_assert(arena->shield.settings.budget == 0.125);
+    ck_assert_uint_eq(arena->shield.settings.hide_least, 32 << 20);
   }
   ck_assert_uint_eq(arena->quantum, 8192);
   ck_assert_uint_eq(arena->huge, 1);
@@ -68,9 +70,11 @@ START_TEST(settings) {
 }
 END_TEST
 
-/* What the program asks for, without variables. */
+/* What the program asks for, without variables but one that turns something
+   off. */
 START_TEST(keywords) {
   forget_settings();
+  set("TESTUDO_HIDE", "0");
   MPS_ARGS_BEGIN(args) {
     TDO_ARGS_ADD(args, TDO_KEY_SHIELD_QUEUE, (size_t)5);
     MPS_ARGS_ADD(args, MPS_KEY_SPARE_COMMIT_LIMIT, 0);
@@ -80,8 +84,10 @@ START_TEST(keywords) {
   }
   MPS_ARGS_END(args);
   asserted_start();
-  if (TDO_BARRIERS)
+  if (TDO_BARRIERS) {
     ck_assert_uint_eq(arena->shield.settings.queue_length, 5);
+    ck_assert(!tdo_shield_hides(&arena->shield));
+  }
   ck_assert(mps_arena_spare(arena) == 0.0);
   ck_assert_uint_eq((size_t)1 << arena->space.grain_shift, 16384);
   stop();

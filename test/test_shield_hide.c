@@ -107,6 +107,22 @@ START_TEST(given_back) {
 }
 END_TEST
 
+/* What is to lose its memory, but cannot come back for that, is copied. */
+START_TEST(not_given_back) {
+  begin_hiding();
+  shut(0, MANY);
+  tdo_shield_retire(&shield, 705, 710);
+  tdo_shield_leave(&shield);
+  tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_SHOW, true);
+  tdo_shield_decommitting(&shield, 705, 710);
+  ck_assert_uint_eq(fake.copies, MANY / UNIT);
+  ck_assert_uint_eq(shield.hidden, 0);
+  ck_assert_uint_eq(lost_pages, MANY - 5);
+  ck_assert(tdo_shield_check(&shield));
+  end();
+}
+END_TEST
+
 /* Pages that have something else than their unit are given that first, in one
    call; free ones are moved with the others. */
 START_TEST(made_one) {
@@ -272,6 +288,7 @@ int main(void) {
   tcase_add_test(tests, less_than_it_had);
   tcase_add_test(tests, more_closed);
   tcase_add_test(tests, given_back);
+  tcase_add_test(tests, not_given_back);
   tcase_add_test(tests, made_one);
   tcase_add_test(tests, by_access);
   tcase_add_test(tests, not_made_one);

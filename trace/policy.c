@@ -147,7 +147,7 @@ static bool policy_incremental(const tdo_heap_t *heap) {
          heap->pause_time <= PAUSE_MOST;
 }
 
-/* When the first slice of a collection has to end: what it does not get to, it
+/* When the first slice of a collection that may have several has to end: what it does not get to, it
    closes, and that takes its time. A minor collection gets more of the pause
    time, since to go on in slices costs more than the rest of most. */
 static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
@@ -157,8 +157,6 @@ static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
   double pause = heap->pause_time * 1e9;
   uint64_t deadline = tdo_policy_deadline(heap);
 
-  if (deadline == 0)
-    return 0;
   if (!trace->full)
     deadline += (uint64_t)((PAUSE_MINOR - PAUSE_SHARE) * pause);
   return tdo_max(deadline - (uint64_t)tdo_fmin(closing, pause),
@@ -176,7 +174,7 @@ static void policy_run(tdo_heap_t *heap) {
     return;
   }
   deadline = policy_first_deadline(heap);
-  if (!heap->trace.full || deadline == 0 ||
+  if (!heap->trace.full ||
       deadline >= tdo_clock_ns() + (uint64_t)(worth * 1e9))
     (void)tdo_trace_work(heap, SIZE_MAX, deadline);
 }
