@@ -4,7 +4,8 @@
    With BENCH_BOEHM defined the heap is that of the Boehm collector, with
    BENCH_NONE memory from which nothing is ever given back, else an arena of
    the library behind mps.h. The same objects in all: a header word, and slots
-   that each hold a reference, null or a fixnum, or, in a leaf, bytes. Functions here end the program when there is no memory. */
+   that each hold a reference, null or a fixnum, or, in a leaf, bytes. Functions
+   here end the program when there is no memory. */
 #ifndef bench_gc_api_h
 #define bench_gc_api_h
 
