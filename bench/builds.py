@@ -22,11 +22,13 @@ class Failure(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Collector:
-    """How to compile for one collector. SOURCES are those of its heap."""
+    """How to compile for one collector. SOURCES are those of its heap; it runs
+    the workloads in ONLY, or all."""
     name: str
     flags: tuple
     sources: tuple
     libraries: tuple
+    only: tuple = None
 
 
 def boehm():
@@ -34,14 +36,15 @@ def boehm():
                      ("-lgc", "-lm", "-pthread"))
 
 
-def none():
-    """No collector: what the time of the others has beneath it."""
-    return Collector("none", ("-DBENCH_NONE",), ("gc_none.c",), ("-lm",))
-
-
 # The workloads that want nothing of a collector but memory.
 MEMORY_ONLY = ("bigheap", "churn", "deep", "scatter", "sparse", "storm",
                "trees")
+
+
+def none():
+    """No collector: what the time of the others has beneath it."""
+    return Collector("none", ("-DBENCH_NONE",), ("gc_none.c",), ("-lm",),
+                     MEMORY_ONLY)
 
 
 def interface(name, include, library):

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "measure.h"
@@ -13,11 +12,6 @@ const char heap_name[] = "boehm";
 
 static atomic_size_t finalized;
 static uint64_t pause_begun, pause_longest, pause_sum;
-
-_Noreturn void heap_full(void) {
-  fprintf(stderr, "no memory for the heap\n");
-  exit(3);
-}
 
 /* The world is stopped, and goes on. */
 static void on_event(GC_EventType event) {

@@ -31,11 +31,6 @@ static mps_ap_t block_ap;
 static size_t finalized;
 static double survived = -1;
 
-_Noreturn void heap_full(void) {
-  fprintf(stderr, "no memory for the heap\n");
-  exit(3);
-}
-
 void heap_must(mps_res_t res) {
   if (res != MPS_RES_OK) {
     fprintf(stderr, "the library gives result %d\n", res);

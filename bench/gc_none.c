@@ -5,7 +5,6 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include "gc_api.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -16,11 +15,6 @@ const char heap_name[] = "none";
 char *heap_next, *heap_limit;
 
 static size_t taken, most = SIZE_MAX;
-
-_Noreturn void heap_full(void) {
-  fprintf(stderr, "no memory for the heap\n");
-  exit(3);
-}
 
 void heap_more(size_t bytes) {
   size_t size = bytes > PIECE ? bytes : PIECE;

@@ -35,6 +35,11 @@ _Noreturn void check_failed(const char *file, int line, const char *what) {
   exit(1);
 }
 
+_Noreturn void heap_full(void) {
+  fprintf(stderr, "no memory for the heap\n");
+  exit(3);
+}
+
 void build_done(void) {
   heap_report(&built_report);
   meter_note(&meter, clock_ns());

@@ -165,10 +165,8 @@ def measure(options):
     programs = {}
     for collector in collectors(options):
         log(f"compiling for {collector.name}")
-        names = builds.MEMORY_ONLY if collector == builds.none() \
-            else builds.workloads()
-        programs[collector.name] = builds.build(collector, names,
-                                                options.output)
+        programs[collector.name] = builds.build(
+            collector, collector.only or builds.workloads(), options.output)
     series = measure_cases(options, programs, environments)
     figures = {"machine": tables.machine(), "collectors": list(programs),
                "series": [one.as_json() for one in series]}
@@ -181,8 +179,9 @@ def measure(options):
         goals += yardsticks.goals(found)
         figures["yardsticks"] = found
     if not options.cases and not options.no_growth:
-        programs.pop("none", None)
-        grown = growth.measure(programs, options.set, fits, limited, log)
+        minor = {name: built for name, built in programs.items()
+                 if "minor" in built}
+        grown = growth.measure(minor, options.set, fits, limited, log)
         passes = growth.bits(options.output, options.library)
         parts.append(growth.report(grown, passes))
         goals += growth.goals(grown, passes, OURS)

@@ -329,5 +329,5 @@ START_TEST(clients_chain) {
 }
 END_TEST
 
-SUITE_MAIN("tenure", 60, built, grown, written, churned, churned_dirty, reserved, together,
-           small, large, clients_chain)
+SUITE_MAIN("tenure", 60, built, grown, written, churned, churned_dirty,
+           reserved, together, small, large, clients_chain)
