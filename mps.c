@@ -11,6 +11,7 @@
 #endif
 #include "code/alternate_linux.c"
 #include "code/args.c"
+#include "code/available_linux.c"
 #include "code/bits.c"
 #include "code/check.c"
 #include "code/clock.c"
@@ -56,6 +57,7 @@
 #include "trace/finalize.c"
 #include "trace/fork.c"
 #include "trace/format.c"
+#include "trace/full.c"
 #include "trace/gcseg.c"
 #include "trace/gen.c"
 #include "trace/heap.c"

@@ -10,6 +10,7 @@
      code/context.h   TDO_CONTEXT_REGISTERS for a new machine, and where the
                       registers are in what its fault handler receives
      code/clock.h     a monotonic clock
+     code/available.h how much memory the system has left
 
    A port may begin with this file for all of them and replace one contract
    after another: without protection the collector works stop-and-scan-all,
@@ -21,6 +22,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "code/available.h"
 #include "code/check.h"
 #include "code/context.h"
 #include "code/fault.h"
@@ -135,6 +137,11 @@ void tdo_vm_faults(size_t *minor_o, size_t *major_o) {
 
 size_t tdo_vm_physical(void) {
   return SIZE_MAX;
+}
+
+size_t tdo_available(const char *root) {
+  (void)root;
+  return 0;
 }
 
 mps_res_t tdo_fault_install(tdo_fault_handler_t handler) {

@@ -449,7 +449,6 @@ static void heap_init_fields(tdo_heap_t *heap,
   heap->stress = options->stress;
   heap->check_heap = options->check_heap;
   heap->log = options->log;
-  heap->full_growth = 1;
 }
 
 static size_t heap_summary_size(const tdo_heap_t *heap) {

@@ -7,6 +7,7 @@
 #include "arena/control.h"
 #include "code/lock.h"
 #include "shield/shield.h"
+#include "trace/full.h"
 #include "trace/ld.h"
 #include "trace/message.h"
 #include "trace/finalize.h"
@@ -98,13 +99,12 @@ struct mps_arena_s {
   mps_arena_extended_t extended;
   mps_arena_contracted_t contracted;
   /* Policy (policy.c). */
-  double full_growth;    /* of the heap that makes a full collection due */
+  tdo_full_t full;
   size_t skip, skip_next; /* collections for which the nursery is promoted
                             past the middle generation: now, and next time */
   size_t dense;          /* nurseries in a row of which nearly all survived */
   double tenure, tenured; /* bytes that may be promoted without a collection,
                             and that were since the last */
-  double survivors;      /* bytes alive after the last full collection */
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
   unsigned adapt_runs;   /* collections in a row that took too long for a small

@@ -1,14 +1,11 @@
 /* Testudo: when to collect what, and how fast (interface, section 5).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "code/available.h"
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/platform.h"
 #include "trace/heap.h"
 
-#define FULL_GROWTH   1.0  /* heap growth that makes a full collection due */
-#define FULL_DENSE    0.75 /* more than this share survived: once more */
-#define FULL_SOLID    0.95 /* and once more: a program that builds something */
-#define FULL_LEAST    ((double)(32 << 20))
 #define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
@@ -117,10 +114,21 @@ static double policy_heap_size(const tdo_heap_t *heap) {
   return size;
 }
 
+/* Writes to old objects that were noticed, since ever; SIZE_MAX if none are
+   noticed, or if young objects die. */
+static size_t policy_writes(const tdo_heap_t *heap) {
+  const tdo_shield_stats_t *stats = &heap->shield.stats;
+
+  if (heap->tenure <= 0 || !heap->shielded ||
+      heap->shield.settings.mode == TDO_SHIELD_OFF)
+    return SIZE_MAX;
+  return stats->hits_write + stats->harvest_written;
+}
+
 /* Is it time for a full collection? When what was promoted to the top since
-   the last one exceeds a share of what then survived, or when copying what
-   there is might soon not fit under the commit limit. */
-static bool policy_full_due(const tdo_heap_t *heap) {
+   the last one is much beside what then survived, or when copying what there
+   is might soon not fit under the commit limit. */
+static bool policy_full_due(tdo_heap_t *heap) {
   double limit = (double)heap->space.commit_limit, size;
   double fresh = heap->top.fresh;
 
@@ -129,7 +137,7 @@ static bool policy_full_due(const tdo_heap_t *heap) {
   /* Before a promotion, not after it: then there is a nursery to judge by. */
   if (heap->tenure > 0 && policy_due(heap->default_chain) >= 0)
     fresh += heap->default_chain->gens[0].fresh;
-  if (fresh > tdo_fmax(FULL_LEAST, heap->full_growth * heap->survivors))
+  if (tdo_full_grown(&heap->full, fresh, policy_writes(heap)))
     return true;
   if (heap->space.commit_limit == SIZE_MAX)
     return false;
@@ -491,11 +499,13 @@ void tdo_policy_collected(tdo_heap_t *heap) {
   policy_skip(heap);
   policy_judge(heap);
   if (heap->trace.full) {
-    double survived = (double)heap->trace.survived;
-    double condemned = (double)heap->trace.condemned;
-    heap->full_growth = FULL_GROWTH * (1 + (survived > FULL_DENSE * condemned) +
-                                       (survived > FULL_SOLID * condemned));
-    heap->survivors = policy_heap_size(heap);
+    tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
+                              .survived = (double)heap->trace.survived,
+                              .scanned = (double)heap->trace.scanned,
+                              .size = policy_heap_size(heap),
+                              .writes = policy_writes(heap)};
+    if (tdo_full_collected(&heap->full, &facts))
+      tdo_full_build(&heap->full, (double)tdo_available(""));
     heap->top.fresh = 0;
   }
   /* The nursery's memory is kept for its next round. */

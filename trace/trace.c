@@ -48,6 +48,9 @@ static void trace_condemn_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
   size_t size = tdo_seg_size(&seg->seg);
 
   heap->trace.condemned += size;
+  heap->trace.filled += seg->pool->klass->moving
+                            ? (size_t)(tdo_gcseg_filled(seg) - seg->seg.base)
+                            : size;
   seg->gen->condemned_size += (double)size;
   heap->trace.moves |= seg->pool->klass->moving;
   seg->pool->klass->whiten(seg->pool, seg);
@@ -244,7 +247,8 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
                       (double)heap->shield.settings.hide_least;
   trace->finalized = trace->moves = trace->whole = false;
   trace->bits = 0;
-  trace->condemned = trace->survived = trace->left = 0;
+  trace->condemned = trace->filled = 0;
+  trace->survived = trace->left = 0;
   trace->scanned = trace->owed = 0;
   trace->started = tdo_clock_ns();
   trace->paused = heap->stats.paused_ns;

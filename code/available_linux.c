@@ -1,0 +1,130 @@
+/* Testudo: memory that Linux has left for this process: /proc/meminfo, and the
+   limits of control groups (the kernel's documentation: cgroup-v2, memory.max;
+   cgroup-v1, memory.limit_in_bytes).
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Little stack is used: a collection may end in a signal handler. */
+#include "code/available.h"
+#include "code/platform.h"
+
+#if TDO_PF_LINUX
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "code/base.h"
+
+enum { AVAILABLE_PATH = 512, AVAILABLE_LINES = 2048, AVAILABLE_NUMBER = 32 };
+
+/* The beginning of the file at PATH as a string; false if there is none. */
+static bool available_read(char *text, size_t size, const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return false;
+  }
+  ssize_t got = read(fd, text, size - 1);
+  (void)close(fd);
+  text[got > 0 ? got : 0] = '\0';
+  return got > 0;
+}
+
+typedef struct available_files {
+  const char *root, *dir, *limit, *used;
+} available_files_t;
+
+/* The number in the file NAME of the group that the first N characters of
+   GROUP name; SIZE_MAX if there is none. */
+static size_t available_number(const available_files_t *files,
+                               const char *group, size_t n, const char *name) {
+  char path[AVAILABLE_PATH], text[AVAILABLE_NUMBER];
+  int length = snprintf(path, sizeof path, "%s%s%.*s/%s", files->root,
+                        files->dir, (int)n, group, name);
+  if (length >= (int)sizeof path ||
+      !available_read(text, sizeof text, path)) {
+    return SIZE_MAX;
+  }
+  char *end;
+  unsigned long long number = strtoull(text, &end, 10);
+  return end == text ? SIZE_MAX : (size_t)number; /* "max" */
+}
+
+/* What GROUP and those that it lies in have left. In a container its name may
+   be one that is seen from outside only: then the outermost's is the limit. */
+static size_t available_group(const available_files_t *files,
+                              const char *group) {
+  size_t n = strcspn(group, "\n"), least = SIZE_MAX;
+  for (;;) {
+    while (n > 0 && group[n - 1] == '/') {
+      --n;
+    }
+    size_t limit = available_number(files, group, n, files->limit);
+    size_t used = available_number(files, group, n, files->used);
+    if (limit != SIZE_MAX && used != SIZE_MAX) {
+      least = tdo_min(least, limit - tdo_min(limit, used));
+    }
+    if (n == 0) {
+      return least;
+    }
+    while (n > 0 && group[n - 1] != '/') {
+      --n;
+    }
+  }
+}
+
+/* The same for a LINE "number:controllers:group" of /proc/self/cgroup; version
+   2 names no controllers. */
+static size_t available_line(const char *root, const char *line) {
+  const available_files_t one = {root, "/sys/fs/cgroup/memory",
+                                 "memory.limit_in_bytes",
+                                 "memory.usage_in_bytes"};
+  const available_files_t two = {root, "/sys/fs/cgroup", "memory.max",
+                                 "memory.current"};
+  const char *rest = line + strcspn(line, ":\n");
+  if (strncmp(rest, "::", 2) == 0) {
+    return available_group(&two, rest + 2);
+  }
+  if (strncmp(rest, ":memory:", 8) == 0) {
+    return available_group(&one, rest + 8);
+  }
+  return SIZE_MAX;
+}
+
+static size_t available_groups(const char *root) {
+  char path[AVAILABLE_PATH], text[AVAILABLE_LINES];
+  size_t least = SIZE_MAX;
+  if (snprintf(path, sizeof path, "%s/proc/self/cgroup", root) >=
+          (int)sizeof path ||
+      !available_read(text, sizeof text, path)) {
+    return SIZE_MAX;
+  }
+  for (const char *line = text; *line != '\0';) {
+    least = tdo_min(least, available_line(root, line));
+    line += strcspn(line, "\n");
+    line += *line == '\n';
+  }
+  return least;
+}
+
+/* /proc/meminfo tells it in kB, in its third line. */
+static size_t available_machine(const char *root) {
+  static const char key[] = "MemAvailable:";
+  char path[AVAILABLE_PATH], text[AVAILABLE_PATH];
+  if (snprintf(path, sizeof path, "%s/proc/meminfo", root) >=
+          (int)sizeof path ||
+      !available_read(text, sizeof text, path)) {
+    return 0;
+  }
+  const char *found = strstr(text, key);
+  return found == NULL
+             ? 0
+             : (size_t)strtoull(found + strlen(key), NULL, 10) * 1024;
+}
+
+size_t tdo_available(const char *root) {
+  return tdo_min(available_machine(root), available_groups(root));
+}
+
+#endif /* TDO_PF_LINUX */

@@ -1,0 +1,91 @@
+/* Testudo: tests of when full collections are due, in numbers.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "test/suite.h"
+#include "trace/full.h"
+
+#define MIB ((double)(1 << 20))
+
+/* After a collection of SIZE that left SURVIVED, where 16 GiB are available,
+   everything was scanned and 1,000 writes are known. */
+static tdo_full_t after(double size, double survived) {
+  tdo_full_t full = {0};
+  tdo_full_facts_t facts = {.filled = size, .survived = survived,
+                            .scanned = survived, .size = survived,
+                            .writes = 1000};
+  if (tdo_full_collected(&full, &facts))
+    tdo_full_build(&full, 16384 * MIB);
+  return full;
+}
+
+/* The same when WRITES are known as soon as it is over. */
+static tdo_full_t after_writes(double size, double survived, size_t writes) {
+  tdo_full_t full = after(size, survived);
+  ck_assert(!tdo_full_grown(&full, 0, writes));
+  return full;
+}
+
+/* Is one due after MOST, and not before? */
+static void check_most(tdo_full_t full, double most, size_t writes) {
+  ck_assert(!tdo_full_grown(&full, most, writes));
+  ck_assert(tdo_full_grown(&full, most + 1, writes));
+}
+
+START_TEST(first) {
+  tdo_full_t full = {0};
+  check_most(full, 32 * MIB, 0);
+}
+END_TEST
+
+/* Where much died, or writes are seen or cannot be, growth is by what survived. */
+START_TEST(by_survivors) {
+  check_most(after(100 * MIB, 10 * MIB), 32 * MIB, 1000);
+  check_most(after(100 * MIB, 70 * MIB), 70 * MIB, 1000);
+  check_most(after(100 * MIB, 80 * MIB), 160 * MIB, 1000);
+  check_most(after_writes(100 * MIB, 96 * MIB, 2000), 288 * MIB, 2000);
+  check_most(after_writes(100 * MIB, 96 * MIB, SIZE_MAX), 288 * MIB, 2000);
+}
+END_TEST
+
+/* Else by what the system has, or far. */
+START_TEST(built) {
+  check_most(after(100 * MIB, 96 * MIB), 15 * 96 * MIB, 1000);
+  check_most(after(20 * MIB, 20 * MIB), 1024 * MIB, 1000);
+  check_most(after(1024 * MIB, 1024 * MIB), 4096 * MIB, 1000);
+  check_most(after(2048 * MIB, 2048 * MIB), 3 * 2048 * MIB, 1000);
+}
+END_TEST
+
+/* Not by a heap that is small, nor where nobody knew of writes. */
+START_TEST(not_built) {
+  tdo_full_t full = {0};
+  tdo_full_facts_t facts = {.filled = 96 * MIB, .survived = 96 * MIB,
+                            .scanned = 96 * MIB, .size = 96 * MIB,
+                            .writes = SIZE_MAX};
+  ck_assert(!tdo_full_collected(&full, &facts));
+  check_most(full, 3 * 96 * MIB, 1000);
+  check_most(after(15 * MIB, 15 * MIB), 45 * MIB, 1000);
+}
+END_TEST
+
+/* When writes begin, what was built counts as found alive. */
+START_TEST(begun) {
+  tdo_full_t full = after(64 * MIB, 64 * MIB);
+  size_t few = 1000 + (64 << 20) / 4096 / 64;
+  ck_assert(!tdo_full_grown(&full, 900 * MIB, few));
+  ck_assert(!tdo_full_grown(&full, 500 * MIB, few + 1));
+  check_most(full, (3 * 64 + 2 * 500) * MIB, few + 1);
+}
+END_TEST
+
+/* Where nothing is known of the system's memory, as it always was. */
+START_TEST(unknown) {
+  tdo_full_t full = {0};
+  tdo_full_facts_t facts = {.filled = 96 * MIB, .survived = 96 * MIB,
+                            .scanned = 96 * MIB, .size = 96 * MIB};
+  ck_assert(tdo_full_collected(&full, &facts));
+  tdo_full_build(&full, 0);
+  check_most(full, 3 * 96 * MIB, 0);
+}
+END_TEST
+
+SUITE_MAIN("full", 10, first, by_survivors, built, not_built, begun, unknown)

@@ -1,0 +1,51 @@
+/* Testudo: when a full collection is due (manual, "Tuning").
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/full.h"
+#include "code/base.h"
+
+#define FULL_GROWTH 1.0  /* heap growth that makes a full collection due */
+#define FULL_DENSE  0.75 /* more than this share survived: once more */
+#define FULL_SOLID  0.95 /* and once more; then .build may hold */
+#define FULL_LEAST  ((double)(32 << 20))
+
+#define BUILD_GROWTH 15.0 /* growth while .build holds, or */
+#define BUILD_SHARE  (1.0 / 16) /* this share of what memory the system has, */
+#define BUILD_MOST   0.25 /* and at most this one */
+#define BUILD_PAGES  (256 * 4096.0) /* bytes scanned for each write that may be, */
+#define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
+
+bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
+  double most = full->growth * full->survivors;
+
+  if (full->building &&
+      (double)(writes - full->writes) > full->writes_most + fresh / BUILD_NEW) {
+    full->building = false;
+    full->built = fresh;
+  }
+  if (full->building)
+    most = tdo_fmax(most, full->build_most);
+  else
+    most += (1 + FULL_GROWTH) * full->built;
+  return fresh > tdo_fmax(FULL_LEAST, most);
+}
+
+bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
+  bool dense = facts->survived > FULL_DENSE * facts->filled;
+  bool solid = facts->survived > FULL_SOLID * facts->filled;
+
+  full->growth = FULL_GROWTH * (1 + dense + solid);
+  full->survivors = facts->size;
+  full->building = solid && facts->size >= FULL_LEAST / 2 &&
+                   facts->writes != SIZE_MAX;
+  full->build_most = full->built = 0;
+  full->writes = facts->writes;
+  full->writes_most = facts->scanned / BUILD_PAGES;
+  return full->building;
+}
+
+void tdo_full_build(tdo_full_t *full, double available) {
+  double most = tdo_fmax(BUILD_GROWTH * full->survivors,
+                         BUILD_SHARE * available);
+
+  full->build_most = tdo_fmin(most, BUILD_MOST * available);
+}

@@ -1,0 +1,50 @@
+/* Testudo: when a full collection is due. Numbers only: policy.c gathers them.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   .build  A program that builds something, or loads it, gains nothing from full
+   collections, which find it all alive. It is taken to go on building while
+
+     nearly all that the last full collection looked at survived, and that was
+     no small heap, and
+
+     what was old then is not written to, but for few pages: what dies among
+     old objects has mostly been let go of by a write to another one.
+
+   The heap may grow far meanwhile, as far as the system has the memory. When
+   writes begin, what was built until then counts as found alive. */
+#ifndef TDO_TRACE_FULL_H
+#define TDO_TRACE_FULL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct tdo_full {
+  double growth;      /* of the heap that makes one due */
+  double survivors;   /* bytes alive after the last one */
+  bool building;      /* .build holds since then; */
+  double build_most;  /* bytes that may be promoted while it does, and */
+  double built;       /* bytes that were when it ended */
+  size_t writes;      /* to old objects, by then, and how many more may be */
+  double writes_most; /* while .build holds, before anything is promoted */
+} tdo_full_t;
+
+/* What a full collection found, in bytes. */
+typedef struct tdo_full_facts {
+  double filled;    /* condemned, without room that was never used */
+  double survived;  /* of that */
+  double scanned;
+  double size;      /* of the heap, afterwards */
+  size_t writes;    /* as in tdo_full_grown */
+} tdo_full_facts_t;
+
+/* Has the heap grown enough for a full collection, now that FRESH bytes were
+   promoted since the last one? WRITES counts writes to old objects, as far as
+   barriers were hit or pages found written; SIZE_MAX where nobody knows. */
+bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes);
+
+/* One is over. True if .build holds: then tdo_full_build tells how much memory
+   the system has left. */
+bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts);
+void tdo_full_build(tdo_full_t *full, double available);
+
+#endif /* TDO_TRACE_FULL_H */
