@@ -48,7 +48,9 @@
 #define PAUSE_MOST  1e6    /* seconds; longer: no limit */
 #define PAUSE_SHARE 0.8    /* of the pause time, until work ends: what ends a
                               pause, and what the program does, takes time */
-#define PAUSE_MINOR 0.9    /* the same, for the first one of a minor collection */
+#define PAUSE_MINOR 0.9    /* the same, for the first one of a minor collection, */
+#define PAUSE_TAIL  0.7e6  /* less nanoseconds that it runs over, and at most */
+#define PAUSE_OVER  0.1    /* this share */
 #define PAUSE_LEAST 0.02   /* the same, for any pause */
 #define PAUSE_REACH 0.1    /* the same, to open pages that were not asked for; */
 #define PAGE_OPENED 100e-9 /* seconds for each */
@@ -167,6 +169,7 @@ static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
 
   if (!trace->full)
     deadline += (uint64_t)((PAUSE_MINOR - PAUSE_SHARE) * pause);
+  closing += tdo_fmin(PAUSE_TAIL, PAUSE_OVER * pause);
   return tdo_max(deadline - (uint64_t)tdo_fmin(closing, pause),
                  tdo_clock_ns() + (uint64_t)(PAUSE_LEAST * pause));
 }
