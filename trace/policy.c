@@ -37,7 +37,7 @@
                              are; the first time twice this one's size, */
 #define TENURE_LEAST 0.25 /* of its capacity that such a nursery has; */
 #define TENURE_SHARE 0.4  /* in the end this share of the heap; */
-#define TENURE_COST  0.8  /* more, while it is less than this share of what a
+#define TENURE_COST  1.0  /* more, while it is less than this share of what a
                              minor collection would have to scan, */
 #define TENURE_MOST  0.7  /* up to this share of the heap */
 
