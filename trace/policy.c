@@ -19,9 +19,10 @@
 #define NURSERY_MOST  ((double)(64 << 20))
 #define NURSERY_RATE  6.8e8 /* bytes copied in a second: the most, in a pause */
 #define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
-                                             heap's size if that is less */
+                                             heap's size, */
+#define MIDDLE_TIMES  4  /* or so many times the nursery's, if that is less */
 #define ADAPT_GROW    0.15 /* share of the time in collections that grows it; */
-#define ADAPT_THRIFT  0.3  /* below NURSERY_FAIR, */
+#define ADAPT_THRIFT  0.25 /* below NURSERY_FAIR, */
 #define ADAPT_RUNS    3    /* times in a row */
 #define ADAPT_SHRINK  0.03 /* and that shrinks it */
 #define ADAPT_DEAD    0.3  /* dead share of a nursery that may grow, or */
@@ -250,8 +251,10 @@ static void policy_size_chain(tdo_heap_t *heap, double nursery) {
 
   most = tdo_fmin(most, tdo_fmax(copied, least));
   gens[0].capacity = tdo_fmax(tdo_fmin(nursery, most), least);
-  gens[1].capacity = tdo_fmax(gens[0].capacity,
-                              tdo_fmin(size, MIDDLE_FAIR));
+  gens[1].capacity =
+      tdo_fmax(gens[0].capacity,
+               tdo_fmin(tdo_fmin(size, MIDDLE_FAIR),
+                        MIDDLE_TIMES * gens[0].capacity));
 }
 
 /* Bytes that may be promoted as they are before the next minor collection. */
