@@ -70,6 +70,9 @@ obj_t **heap_roots(size_t n);
 /* Collect everything, now. */
 void heap_collect(void);
 
+/* Let a collection that is in progress end. */
+void heap_settle(void);
+
 /* A table of n slots that keep nothing alive, cleared; put, and get. */
 obj_t *heap_weak_table(size_t n);
 void heap_weak_put(obj_t *table, size_t i, obj_t *o);

@@ -87,6 +87,9 @@ void heap_collect(void) {
   GC_gcollect();
 }
 
+void heap_settle(void) {
+}
+
 obj_t *heap_weak_table(size_t n) {
   obj_t *o = GC_malloc_atomic(OBJ_BYTES(n));
   if (o == NULL)

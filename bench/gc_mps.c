@@ -246,6 +246,11 @@ void heap_collect(void) {
   mps_arena_release(arena);
 }
 
+void heap_settle(void) {
+  mps_arena_park(arena);
+  mps_arena_release(arena);
+}
+
 void heap_blocks_open(unsigned kind, size_t largest) {
   MPS_ARGS_BEGIN(args) {
     if (kind == BLOCKS_MFS) {

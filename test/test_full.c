@@ -5,14 +5,18 @@
 
 #define MIB ((double)(1 << 20))
 
-/* After a collection of SIZE that left SURVIVED, where 16 GiB are available,
-   everything was scanned and 1,000 writes are known. */
+/* What a collection of SIZE found that left SURVIVED and scanned that. */
+static tdo_full_facts_t facts(double size, double survived, size_t writes) {
+  return (tdo_full_facts_t){.filled = size, .survived = survived,
+                            .scanned = survived, .size = survived,
+                            .writes = writes};
+}
+
+/* After it, where 16 GiB are available and 1,000 writes are known. */
 static tdo_full_t after(double size, double survived) {
   tdo_full_t full = {0};
-  tdo_full_facts_t facts = {.filled = size, .survived = survived,
-                            .scanned = survived, .size = survived,
-                            .writes = 1000};
-  if (tdo_full_collected(&full, &facts))
+  tdo_full_facts_t found = facts(size, survived, 1000);
+  if (tdo_full_collected(&full, &found))
     tdo_full_build(&full, 16384 * MIB);
   return full;
 }
@@ -58,10 +62,8 @@ END_TEST
 /* Not by a heap that is small, nor where nobody knew of writes. */
 START_TEST(not_built) {
   tdo_full_t full = {0};
-  tdo_full_facts_t facts = {.filled = 96 * MIB, .survived = 96 * MIB,
-                            .scanned = 96 * MIB, .size = 96 * MIB,
-                            .writes = SIZE_MAX};
-  ck_assert(!tdo_full_collected(&full, &facts));
+  tdo_full_facts_t found = facts(96 * MIB, 96 * MIB, SIZE_MAX);
+  ck_assert(!tdo_full_collected(&full, &found));
   check_most(full, 3 * 96 * MIB, 1000);
   check_most(after(15 * MIB, 15 * MIB), 45 * MIB, 1000);
 }
@@ -80,9 +82,8 @@ END_TEST
 /* Where nothing is known of the system's memory, as it always was. */
 START_TEST(unknown) {
   tdo_full_t full = {0};
-  tdo_full_facts_t facts = {.filled = 96 * MIB, .survived = 96 * MIB,
-                            .scanned = 96 * MIB, .size = 96 * MIB};
-  ck_assert(tdo_full_collected(&full, &facts));
+  tdo_full_facts_t found = facts(96 * MIB, 96 * MIB, 0);
+  ck_assert(tdo_full_collected(&full, &found));
   tdo_full_build(&full, 0);
   check_most(full, 3 * 96 * MIB, 0);
 }
