@@ -18,6 +18,7 @@
 #include "code/context_linux.c"
 #include "code/event.c"
 #include "code/fault_linux.c"
+#include "code/file_linux.c"
 #include "code/fork.c"
 #include "code/generic.c"
 #include "code/keys.c"

@@ -9,46 +9,27 @@
 
 #if TDO_PF_LINUX
 
-#include <fcntl.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "code/base.h"
+#include "code/file.h"
 
-enum { AVAILABLE_PATH = 512, AVAILABLE_LINES = 2048, AVAILABLE_NUMBER = 32 };
-
-/* The beginning of the file at PATH as a string; false if there is none. */
-static bool available_read(char *text, size_t size, const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return false;
-  }
-  ssize_t got = read(fd, text, size - 1);
-  (void)close(fd);
-  text[got > 0 ? got : 0] = '\0';
-  return got > 0;
-}
+enum { AVAILABLE_PATH = 512, AVAILABLE_LINES = 2048 };
 
 typedef struct available_files {
   const char *root, *dir, *limit, *used;
 } available_files_t;
 
 /* The number in the file NAME of the group that the first N characters of
-   GROUP name; SIZE_MAX if there is none. */
+   GROUP name; SIZE_MAX if there is none ("max"). */
 static size_t available_number(const available_files_t *files,
                                const char *group, size_t n, const char *name) {
-  char path[AVAILABLE_PATH], text[AVAILABLE_NUMBER];
+  char path[AVAILABLE_PATH];
   int length = snprintf(path, sizeof path, "%s%s%.*s/%s", files->root,
                         files->dir, (int)n, group, name);
-  if (length >= (int)sizeof path ||
-      !available_read(text, sizeof text, path)) {
-    return SIZE_MAX;
-  }
-  char *end;
-  unsigned long long number = strtoull(text, &end, 10);
-  return end == text ? SIZE_MAX : (size_t)number; /* "max" */
+  return length >= (int)sizeof path ? SIZE_MAX : tdo_file_number(path, 0);
 }
 
 /* What GROUP and those that it lies in have left. In a container its name may
@@ -97,7 +78,7 @@ static size_t available_groups(const char *root) {
   size_t least = SIZE_MAX;
   if (snprintf(path, sizeof path, "%s/proc/self/cgroup", root) >=
           (int)sizeof path ||
-      !available_read(text, sizeof text, path)) {
+      !tdo_file_text(text, sizeof text, path)) {
     return SIZE_MAX;
   }
   for (const char *line = text; *line != '\0';) {
@@ -114,7 +95,7 @@ static size_t available_machine(const char *root) {
   char path[AVAILABLE_PATH], text[AVAILABLE_PATH];
   if (snprintf(path, sizeof path, "%s/proc/meminfo", root) >=
           (int)sizeof path ||
-      !available_read(text, sizeof text, path)) {
+      !tdo_file_text(text, sizeof text, path)) {
     return 0;
   }
   const char *found = strstr(text, key);

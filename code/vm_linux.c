@@ -8,7 +8,6 @@
 #if TDO_PF_LINUX
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "code/check.h"
+#include "code/file.h"
 #include "code/populate.h"
 
 /* MREMAP_DONTUNMAP, since Linux 5.7; older ones refuse it. */
@@ -207,31 +207,6 @@ static void vm_copy(tdo_vm_t *vm, void *base, size_t size, void *away) {
   (void)vm_sys_drop(vm, away, size);
 }
 
-/* The INDEXth number in the file PATH, or SIZE_MAX. No stdio: it allocates. */
-static size_t vm_read_number(const char *path, unsigned index) {
-  char text[128];
-  size_t value = SIZE_MAX;
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return SIZE_MAX;
-  }
-  ssize_t length = read(fd, text, sizeof text);
-  (void)close(fd);
-  for (ssize_t i = 0; i < length; ++i) {
-    if (text[i] >= '0' && text[i] <= '9') {
-      size_t digit = (size_t)(text[i] - '0');
-      value = value == SIZE_MAX ? digit : value * 10 + digit;
-    } else if (value != SIZE_MAX) {
-      if (index == 0) {
-        break;
-      }
-      --index;
-      value = SIZE_MAX;
-    }
-  }
-  return value;
-}
-
 static mps_res_t vm_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
   TDO_CHECK(vm_is_pages(vm, base, size));
   bool ok = madvise(base, size, MADV_HUGEPAGE) == 0;
@@ -250,7 +225,7 @@ static void vm_taken(tdo_vm_t *vm, void *limit) {
 }
 
 static size_t vm_huge_size(tdo_vm_t *vm) {
-  size_t size = vm_read_number(
+  size_t size = tdo_file_number(
       "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", 0);
   return size != SIZE_MAX && tdo_is_pow2(size) && size > vm->page_size ? size
                                                                       : 0;
@@ -258,7 +233,7 @@ static size_t vm_huge_size(tdo_vm_t *vm) {
 
 static size_t vm_mapping_limit(tdo_vm_t *vm) {
   (void)vm;
-  return vm_read_number("/proc/sys/vm/max_map_count", 0);
+  return tdo_file_number("/proc/sys/vm/max_map_count", 0);
 }
 
 static tdo_vm_t vm_system = {.reserve = vm_reserve,
@@ -292,7 +267,7 @@ size_t tdo_vm_address_limit(void) {
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
     return SIZE_MAX;
   }
-  size_t pages = vm_read_number("/proc/self/statm", 0);
+  size_t pages = tdo_file_number("/proc/self/statm", 0);
   size_t page_size = tdo_vm_system()->page_size;
   size_t used = pages == SIZE_MAX ? 0 : pages * page_size;
   size_t total = (size_t)limit.rlim_cur;

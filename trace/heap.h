@@ -144,6 +144,11 @@ void tdo_heap_destroy(tdo_heap_t *heap);
 mps_res_t tdo_heap_extend(tdo_heap_t *heap, void *base, size_t size);
 bool tdo_heap_check(const tdo_heap_t *heap);
 
+/* Are there barriers, as far as the system grants them? */
+static inline bool tdo_heap_guarded(const tdo_heap_t *heap) {
+  return heap->shielded && heap->shield.settings.mode != TDO_SHIELD_OFF;
+}
+
 /* The collector is about to work: the session counts as a pause. */
 void tdo_heap_note_work(tdo_heap_t *heap);
 

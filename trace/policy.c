@@ -122,8 +122,7 @@ static double policy_heap_size(const tdo_heap_t *heap) {
 static size_t policy_writes(const tdo_heap_t *heap) {
   const tdo_shield_stats_t *stats = &heap->shield.stats;
 
-  if (heap->tenure <= 0 || !heap->shielded ||
-      heap->shield.settings.mode == TDO_SHIELD_OFF)
+  if (heap->tenure <= 0 || !tdo_heap_guarded(heap))
     return SIZE_MAX;
   return stats->hits_write + stats->harvest_written;
 }
@@ -153,8 +152,7 @@ static bool policy_full_due(tdo_heap_t *heap) {
 /* May a collection run in slices: if barriers can keep the mutator out. Most
    minor ones end within their first slice. */
 static bool policy_incremental(const tdo_heap_t *heap) {
-  return heap->shielded && !heap->trace.whole &&
-         heap->shield.settings.mode != TDO_SHIELD_OFF &&
+  return tdo_heap_guarded(heap) && !heap->trace.whole &&
          heap->pause_time <= PAUSE_MOST;
 }
 

@@ -163,8 +163,8 @@ void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
 
 /* When the flip must be over; 0: it may take its time. */
 static uint64_t remember_deadline(const tdo_heap_t *heap) {
-  if (!heap->shielded || heap->shield.settings.mode == TDO_SHIELD_OFF ||
-      heap->explicit_collect || heap->pause_time > 1e6)
+  if (!tdo_heap_guarded(heap) || heap->explicit_collect ||
+      heap->pause_time > 1e6)
     return 0;
   return heap->trace.started + (uint64_t)(heap->pause_time * 0.5e9);
 }
