@@ -20,7 +20,7 @@ size_t tdo_shield_edges(const tdo_shield_t *sh, size_t first, size_t limit) {
     tdo_lanes_t change = tdo_shield_given(access_load(sh->actual, page)) ^
                          tdo_shield_given(access_load(sh->actual, page - 1));
     if (change != 0) {
-      edges += (size_t)__builtin_popcountll(tdo_lanes_nonzero(change));
+      edges += tdo_lanes_count(tdo_lanes_nonzero(change));
     }
   }
   for (; page < limit; ++page) {
@@ -37,7 +37,7 @@ static size_t access_others(const tdo_shield_t *sh, size_t first, size_t limit,
   for (; page + TDO_LANES <= limit; page += TDO_LANES) {
     tdo_lanes_t change = access_load(sh->actual, page) ^ tdo_lanes_all(access);
     if (change != 0) {
-      others += (size_t)__builtin_popcountll(tdo_lanes_nonzero(change));
+      others += tdo_lanes_count(tdo_lanes_nonzero(change));
     }
   }
   for (; page < limit; ++page) {

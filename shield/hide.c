@@ -16,6 +16,8 @@
 
 #define HIDE_COST 8 /* a unit is moved away, and back, in the time that it takes
                        to close an eighth of its pages */
+#define HIDE_PASS ((size_t)128) /* pages that a call looks at in vain in the time
+                                   that another takes */
 
 /* Pages before the window in the unit where it begins: units are aligned in
    memory, not in the window. */
@@ -104,15 +106,18 @@ static tdo_access_t hide_access(const tdo_shield_t *sh, size_t page) {
   if (tdo_bits_next_set(sh->differ, page, end) == end) {
     return TDO_ACCESS_NONE;
   }
-  for (; page < end; ++page) {
-    bool adopted = (sh->state[page] & TDO_PAGE_ADOPTED) != 0;
-    if ((sh->state[page] & TDO_PAGE_COMMITTED) == 0 ||
-        (adopted && tdo_shield_wanted(sh, page) != TDO_ACCESS_NONE)) {
+  TDO_LANES_FOR(group, page, end) {
+    tdo_lanes_t mask = tdo_lanes_mask(group, page, end) & tdo_lanes_all(1);
+    tdo_lanes_t state = tdo_lanes_load(sh->state, group);
+    tdo_lanes_t actual = tdo_lanes_load(sh->actual, group);
+    tdo_lanes_t wanted = tdo_shield_wanted_lanes(sh, group);
+    tdo_lanes_t adopted = state >> 2, committed = state >> 4;
+    if (((~committed | (adopted & wanted)) & mask) != 0) {
       return TDO_ACCESS_NONE;
     }
-    read += sh->actual[page] == TDO_ACCESS_READ;
-    write += sh->actual[page] == TDO_ACCESS_WRITE;
-    closing += adopted && sh->actual[page] != TDO_ACCESS_NONE;
+    closing += tdo_lanes_count(adopted & actual & mask);
+    read += tdo_lanes_count(actual & ~(actual >> 1) & mask);
+    write += tdo_lanes_count(actual >> 1 & mask);
   }
   most = tdo_max(read, write);
   if (closing <= unit - most + unit / HIDE_COST) {
@@ -121,18 +126,45 @@ static tdo_access_t hide_access(const tdo_shield_t *sh, size_t page) {
   return most == write ? TDO_ACCESS_WRITE : TDO_ACCESS_READ;
 }
 
-/* Give all of [FIRST, LIMIT) one ACCESS: only so can it be moved. */
+/* The first page at or after PAGE that has ACCESS, or has not (SAME), at most
+   LIMIT. */
+static size_t hide_find(const tdo_shield_t *sh, size_t page, size_t limit,
+                        tdo_access_t access, bool same) {
+  if (page >= limit) {
+    return limit;
+  }
+  TDO_LANES_FOR(group, page, limit) {
+    tdo_lanes_t mask = tdo_lanes_mask(group, page, limit) & tdo_lanes_all(1);
+    tdo_lanes_t other = tdo_lanes_nonzero(tdo_lanes_load(sh->actual, group) ^
+                                          tdo_lanes_all(access));
+    tdo_lanes_t found = (same ? ~other : other) & mask;
+    if (found != 0) {
+      return group * TDO_LANES + tdo_lanes_first(found);
+    }
+  }
+  return limit;
+}
+
+/* Give all of [FIRST, LIMIT) one ACCESS: only so can it be moved. To look at
+   pages that have it costs the kernel time, too. */
 static bool hide_unify(tdo_shield_t *sh, size_t first, size_t limit,
                        tdo_access_t access) {
-  if (tdo_shield_edges(sh, first + 1, limit) == 0) {
-    return true;
-  }
-  if (!tdo_shield_protect(sh, first, limit, access)) {
-    return false;
-  }
-  tdo_shield_changed(sh, tdo_shield_note_access(sh, first, limit, access));
-  TDO_LANES_FOR(group, first, limit) {
-    (void)tdo_shield_update(sh, group);
+  size_t page = hide_find(sh, first, limit, access, false);
+  while (page < limit) {
+    size_t end = hide_find(sh, page, limit, access, true);
+    size_t next = hide_find(sh, end, limit, access, false);
+    while (next < limit && next - end <= HIDE_PASS) {
+      end = hide_find(sh, next, limit, access, true);
+      next = hide_find(sh, end, limit, access, false);
+    }
+    if (!tdo_shield_protect(sh, page, end, access)) {
+      return false;
+    }
+    tdo_shield_changed(sh, tdo_shield_note_access(sh, page, end, access));
+    TDO_LANES_FOR(group, page, end) {
+      (void)tdo_shield_update(sh, group);
+    }
+    page = next;
   }
   return true;
 }

@@ -63,6 +63,11 @@ static inline unsigned tdo_lanes_gather(tdo_lanes_t ones) {
   return (unsigned)((ones * (tdo_lanes_t)0x0102040810204080) >> 56);
 }
 
+/* How many of the eight lanes, each 0 or 1, are 1. */
+static inline size_t tdo_lanes_count(tdo_lanes_t ones) {
+  return (size_t)(ones * tdo_lanes_all(1) >> 56);
+}
+
 /* Number of the lowest lane that is not zero; V is not zero. */
 static inline size_t tdo_lanes_first(tdo_lanes_t v) {
   return (size_t)__builtin_ctzll(v) / 8;

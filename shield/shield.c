@@ -606,8 +606,8 @@ static void shield_count_hits(const tdo_shield_t *sh, size_t first,
     hit = tdo_lanes_nonzero(hit);
     spread = tdo_lanes_nonzero(spread);
     barred = tdo_lanes_nonzero(barred);
-    *hits_io += (size_t)__builtin_popcountll(hit & ~spread & ~barred);
-    *barred_io += (size_t)__builtin_popcountll(barred);
+    *hits_io += tdo_lanes_count(hit & ~spread & ~barred);
+    *barred_io += tdo_lanes_count(barred);
   }
 }
 

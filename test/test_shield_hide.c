@@ -124,7 +124,7 @@ START_TEST(not_given_back) {
 END_TEST
 
 /* Pages that have something else than their unit are given that first, in one
-   call; free ones are moved with the others. */
+   call if they are near; free ones are moved with the others. */
 START_TEST(made_one) {
   begin_hiding();
   tdo_shield_retire(&shield, 700, 704);
@@ -138,7 +138,7 @@ START_TEST(made_one) {
   tdo_shield_raise(&shield, 0, 700, TDO_BAR_READ);
   tdo_shield_raise(&shield, 704, MANY, TDO_BAR_READ);
   tdo_shield_leave(&shield);
-  ck_story("write[0,1024) go ");
+  ck_story("write[1,972) go ");
   ck_assert_uint_eq(fake.hides, 1);
   ck_assert_uint_eq(shield.hidden, MANY / UNIT);
   tdo_shield_lower(&shield, 0, 700, TDO_BAR_READ | TDO_BAR_WRITE);
@@ -157,9 +157,26 @@ START_TEST(by_access) {
   story[0] = '\0';
   telling = true;
   shut(0, MANY);
-  ck_story("read[256,512) go ");
+  ck_story("read[300,302) go ");
   ck_assert_uint_eq(fake.hides, 3);
   ck_assert_uint_eq(shield.hidden, MANY / UNIT);
+  end();
+}
+END_TEST
+
+/* Where many that have it lie between, that is left out. */
+START_TEST(made_one_apart) {
+  begin_hiding();
+  tdo_shield_raise(&shield, 5, 8, TDO_BAR_WRITE);
+  tdo_shield_raise(&shield, 700, 702, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  story[0] = '\0';
+  telling = true;
+  shut(0, MANY);
+  ck_story("write[5,8) write[700,702) go ");
+  ck_assert_uint_eq(fake.hides, 1);
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT);
+  ck_assert(tdo_shield_check(&shield));
   end();
 }
 END_TEST
@@ -290,6 +307,7 @@ int main(void) {
   tcase_add_test(tests, given_back);
   tcase_add_test(tests, not_given_back);
   tcase_add_test(tests, made_one);
+  tcase_add_test(tests, made_one_apart);
   tcase_add_test(tests, by_access);
   tcase_add_test(tests, not_made_one);
   tcase_add_test(tests, not_moved);
