@@ -65,22 +65,37 @@ static void budget_open_piece(tdo_shield_t *sh, size_t piece) {
   }
 }
 
+/* Open pieces that have enough edges, upwards from where that ended before,
+   until there are no more mappings than TARGET, or as much was opened as may be
+   at once. */
+static void budget_save(tdo_shield_t *sh, size_t target) {
+  size_t opened = 0;
+  while (sh->economized < sh->used_high && sh->stats.mappings > target) {
+    if (budget_edges(sh, sh->economized) >= sh->economize_edges) {
+      if (opened >= sh->reach) {
+        return;
+      }
+      budget_open_piece(sh, sh->economized);
+      opened += BUDGET_PIECE;
+    }
+    sh->economized += BUDGET_PIECE;
+  }
+  sh->economize_edges = 0;
+}
+
 /* Each time a quarter of the budget is freed, so that the linear search is
    paid for by the calls that used it up; if so much cannot be freed, because
-   of read bars, the next attempt waits until it is worth it. */
+   of read bars, the next attempt waits until it is worth it. To open it all may
+   take longer than a pause should: then the sessions that follow go on. */
 void tdo_shield_economize(tdo_shield_t *sh) {
   size_t budget = sh->budget_mappings;
   size_t target = budget - budget / 4;
-  if (sh->stats.mappings > sh->economize_at) {
-    size_t low = tdo_round_down(sh->used_low, BUDGET_PIECE);
-    size_t threshold = budget_threshold(sh, sh->stats.mappings - target);
-    for (size_t piece = low;
-         piece < sh->used_high && sh->stats.mappings > target;
-         piece += BUDGET_PIECE) {
-      if (budget_edges(sh, piece) >= threshold) {
-        budget_open_piece(sh, piece);
-      }
-    }
+  if (sh->economize_edges == 0 && sh->stats.mappings > sh->economize_at) {
+    sh->economized = tdo_round_down(sh->used_low, BUDGET_PIECE);
+    sh->economize_edges = budget_threshold(sh, sh->stats.mappings - target);
+  }
+  if (sh->economize_edges != 0) {
+    budget_save(sh, target);
     sh->economize_at = tdo_max(budget, sh->stats.mappings + budget / 8 + 1);
   } else if (sh->stats.mappings <= budget) {
     sh->economize_at = budget;

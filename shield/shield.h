@@ -169,7 +169,9 @@ struct tdo_shield {
   size_t released;            /* pages, in this collection */
   size_t ready, ready_before; /* pages offered that have earned their bars:
                        since the last begin, and between the two before */
-  size_t economize_at; /* number of mappings that make bars be given up */
+  size_t economize_at; /* number of mappings that make bars be given up; */
+  size_t economize_edges, economized; /* where there are so many edges, or 0
+                       while none are given up, and how far that has come */
   tdo_shield_record_t *record; /* null: requests are not recorded */
   bool active;  /* something was asked in this session, or is recorded */
   bool stopped;                /* `stop` called in this session */
@@ -281,8 +283,8 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);
 size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
                         bool *barred_o);
 
-/* Release, and open besides what was asked for, no more than about PAGES at
-   once: it must not make a pause too long. */
+/* Release, and open besides what was asked for (for the budget, too), no more
+   than about PAGES at once: it must not make a pause too long. */
 void tdo_shield_set_reach(tdo_shield_t *sh, size_t pages);
 
 /* A collection's offers begin. In deferred mode pages that have earned their

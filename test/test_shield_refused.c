@@ -206,6 +206,41 @@ START_TEST(economizes) {
 }
 END_TEST
 
+/* No more is opened at once than may be: the sessions that follow go on, and end
+   at the same number. */
+START_TEST(economizes_in_parts) {
+  size_t sessions = 0, before;
+  settings.budget = 0.25;
+  mapping_limit = 2000;
+  begin(TDO_SHIELD_DEFERRED, 2000, 2000);
+  telling = false;
+  tdo_shield_set_reach(&shield, 0); /* as few as can be */
+  tdo_shield_raise(&shield, 0, 2000, TDO_BAR_WRITE);
+  tdo_shield_leave(&shield);
+  tdo_shield_note_stopped(&shield); /* one flush for all of them */
+  for (size_t page = 0; page < 2000; page += 4) {
+    tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
+  }
+  tdo_shield_leave(&shield);
+  ck_assert_uint_gt(shield.stats.mappings, 375);
+  for (; shield.stats.mappings > 375 && sessions < 99; ++sessions) {
+    size_t lost = shield.stats.bars_lost;
+    before = shield.stats.mappings;
+    story[0] = '\0';
+    tdo_shield_lower(&shield, 1997 - 4 * sessions, 1998 - 4 * sessions,
+                     TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_lt(shield.stats.mappings, before);
+    ck_assert_uint_le(shield.stats.bars_lost - lost, 514);
+  }
+  story[0] = '\0';
+  ck_assert_uint_ge(sessions, 2);
+  ck_assert_uint_eq(shield.economize_edges, 0);
+  ck_assert_uint_ge(shield.economize_at, 500);
+  end();
+}
+END_TEST
+
 /* Read bars are never given up for the budget, nor searched again and again
    when only they are left. */
 START_TEST(economizes_not) {
@@ -263,6 +298,7 @@ int main(void) {
   tcase_add_test(tests, forces);
   tcase_add_test(tests, at_the_limit);
   tcase_add_test(tests, economizes);
+  tcase_add_test(tests, economizes_in_parts);
   tcase_add_test(tests, economizes_not);
   tcase_add_test(tests, offers_at_budget);
   suite_add_tcase(suite, tests);
