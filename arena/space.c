@@ -249,6 +249,8 @@ void tdo_space_trim(tdo_space_t *sp) {
       continue;
     space_chunk_contracted(sp, i - 1);
     tdo_bits_clear_range(sp->zone_known, c->first, c->limit);
+    for (size_t z = c->first; z < c->limit; ++z) /* some may be reserved */
+      tdo_space_zone_assign(sp, z, TDO_GROUP_FREE);
     memmove(c, c + 1, (sp->chunk_count - i) * sizeof *c);
     --sp->chunk_count;
   }

@@ -4,6 +4,8 @@
 #include "code/check.h"
 
 #define ZONES_TRIED 4 /* of a group's list before a fresh zone is taken */
+#define RESERVE_SHARE 64 /* of the zones, that are the library's own at once, */
+#define RESERVE_MOST  ((size_t)64) /* at most */
 #define WARM_TRIED  64 /* of the free zones, for one with the right pages */
 
 static bool zone_usable(const tdo_space_t *sp, size_t z) {
@@ -204,6 +206,20 @@ static void zone_take(tdo_space_t *sp, size_t first, size_t n,
       tdo_space_zone_assign(sp, z, TDO_GROUP_SHARED);
 }
 
+/* The library's own blocks are a few percent of a heap. In a large one, zones of
+   them here and there would part what is protected together: so with ZONE come
+   the ones that follow, as far as they are free and have no memory. */
+static void zone_reserve(tdo_space_t *sp, size_t zone) {
+  size_t most = tdo_min(sp->zone_limit / RESERVE_SHARE, RESERVE_MOST);
+  size_t limit = zone + 1;
+
+  while (limit < sp->zone_limit && limit - zone < most &&
+         zone_is_free(sp, limit) && sp->zone_memory[limit] == 0)
+    ++limit;
+  while (--limit > zone) /* the lowest is taken first */
+    tdo_space_zone_assign(sp, limit, TDO_GROUP_CONTROL);
+}
+
 static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
                             tdo_group_t group, bool high) {
   size_t zone, zones = (n + sp->zone_grains - 1) / sp->zone_grains;
@@ -218,6 +234,8 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
   if (tdo_space_zone_find(&zone, sp, zones, high, sp->groups[group].huge) ==
       MPS_RES_OK) {
     *first_o = space_zone_first(sp, zone);
+    if (group == TDO_GROUP_CONTROL && zones == 1)
+      zone_reserve(sp, zone);
     if (high)
       *first_o += zones * sp->zone_grains - n;
     return MPS_RES_OK;

@@ -8,7 +8,7 @@
 #include "test/require.h"
 #include "test/suite.h"
 
-enum { GRAIN = 4096, ZONES = 24, PIECES = 300 };
+enum { GRAIN = 4096, ZONES = 24, MANY_ZONES = 160, PIECES = 300 };
 
 #define ZONE ((size_t)1 << 20)
 
@@ -16,8 +16,9 @@ static tdo_vm_double_t twin;
 static tdo_space_t space;
 
 /* What the hooks were told, page by page. */
-static tdo_bits_t told_memory[ZONES * 4], told_taken[ZONES * 4];
+static tdo_bits_t told_memory[MANY_ZONES * 4], told_taken[MANY_ZONES * 4];
 static size_t told_reserved;
+static size_t zones = ZONES; /* in the window */
 
 static void told_set(tdo_bits_t *bits, size_t first, size_t limit,
                      bool value) {
@@ -68,17 +69,17 @@ static const tdo_space_hooks_t hooks = {
     told_memory, on_committed, on_decommitting, on_decommitted, on_taken,
     on_dropped,  NULL,         on_extended,     on_contracted};
 
-/* A space of CHUNK bytes to begin with, in a window of ZONES zones; with huge
+/* A space of CHUNK bytes to begin with, in a window of so many zones; with huge
    pages as large as a zone, or without. */
 static void space_start_with(size_t chunk, size_t limit, double spare,
                              bool huge) {
-  tdo_vm_double_options_t options = {.pages = ZONES * ZONE / GRAIN,
+  tdo_vm_double_options_t options = {.pages = zones * ZONE / GRAIN,
                                      .huge_size = huge ? ZONE : 0};
   memset(told_memory, 0, sizeof told_memory);
   memset(told_taken, 0, sizeof told_taken);
   told_reserved = 0;
   REQUIRE(tdo_vm_double_init(&twin, &options) == MPS_RES_OK);
-  REQUIRE(tdo_space_init_huge(&space, &twin.vm, chunk, ZONES * ZONE, GRAIN,
+  REQUIRE(tdo_space_init_huge(&space, &twin.vm, chunk, zones * ZONE, GRAIN,
                               limit, spare, 0,
                               options.huge_size) == MPS_RES_OK);
   REQUIRE(tdo_space_start(&space, chunk, &hooks) == MPS_RES_OK);
@@ -188,6 +189,56 @@ START_TEST(test_chunks) {
            false); /* and comes back */
   tdo_space_free(&space, b, 3 * space.zone_grains);
   space_stop();
+}
+END_TEST
+
+/* In a large space the library's own blocks take zones some at a time, so that
+   the others' lie together. */
+START_TEST(test_reserve) {
+  size_t own[4], other[4];
+  tdo_group_t group;
+  zones = MANY_ZONES;
+  space_start(MANY_ZONES * ZONE, SIZE_MAX, 0.0);
+  group = tdo_space_group_new(&space, 0);
+  for (int i = 0; i < 4; ++i) {
+    own[i] = take(space.zone_grains, TDO_GROUP_CONTROL, false);
+    other[i] = take(space.zone_grains, group, false);
+  }
+  ck_assert_uint_eq(own[1], own[0] + space.zone_grains);
+  ck_assert_uint_eq(own[3], own[2] + space.zone_grains);
+  ck_assert_uint_eq(other[1], other[0] + space.zone_grains);
+  ck_assert_uint_eq(other[3], other[2] + space.zone_grains);
+  for (int i = 0; i < 4; ++i) {
+    tdo_space_free(&space, own[i], space.zone_grains);
+    tdo_space_free(&space, other[i], space.zone_grains);
+  }
+  space_stop();
+  zones = ZONES;
+}
+END_TEST
+
+/* Zones that were taken so, and not used, do not keep their chunk, and are
+   anybody's when it comes back. */
+START_TEST(test_reserved_chunk) {
+  size_t a, b, c;
+  zones = MANY_ZONES;
+  space_start(130 * ZONE, SIZE_MAX, 0.0);
+  space.growth = 30 * ZONE;
+  a = take(130 * space.zone_grains, TDO_GROUP_MANUAL, false);
+  b = take(1, TDO_GROUP_CONTROL, false);
+  c = take(1, TDO_GROUP_MANUAL, false);
+  ck_assert_uint_ge(c, b + 2 * space.zone_grains);
+  tdo_space_free(&space, b, 1);
+  tdo_space_free(&space, c, 1);
+  tdo_space_settle(&space);
+  tdo_space_trim(&space);
+  ck_assert_uint_eq(space.reserved, 130 * ZONE);
+  c = take(2 * space.zone_grains, TDO_GROUP_MANUAL, false);
+  ck_assert_uint_eq(c, b);
+  tdo_space_free(&space, c, 2 * space.zone_grains);
+  tdo_space_free(&space, a, 130 * space.zone_grains);
+  space_stop();
+  zones = ZONES;
 }
 END_TEST
 
@@ -357,5 +408,6 @@ START_TEST(test_create_refused) {
 END_TEST
 
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_chunks, 1},
+                 {test_reserve, 1}, {test_reserved_chunk, 1},
                  {test_limits, 1}, {test_holes, 1}, {test_create_refused, 1},
                  {test_random, 4})
