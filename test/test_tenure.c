@@ -1,5 +1,6 @@
 /* Testudo: tests of promotion without a collection, while nearly everything
    survives. SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/heap.h" /* first: its functions have names of ours */
 #include "test/objects.h"
 #include "mpscawl.h"
 #include "test/suite.h"
@@ -286,6 +287,78 @@ START_TEST(reserved) {
 }
 END_TEST
 
+/* The two vectors of each chain, but for the one reference between them. */
+static void check_chains(void) {
+  for (size_t i = 0; i < many(); ++i) {
+    mps_addr_t v = table[i];
+    for (size_t k = 1; k < BIG; ++k)
+      REQUIRE(number_of(*obj_ref(v, k)) == i * BIG + k);
+    v = *obj_ref(v, 0);
+    for (size_t k = 0; k < BIG; ++k)
+      REQUIRE(number_of(*obj_ref(v, k)) == i * BIG + k);
+  }
+}
+
+/* Much that is to be promoted is so in parts, of which none takes long; between
+   them old and new objects are written to, and get to refer to young ones. */
+START_TEST(in_parts) {
+  size_t parts = 0, before, n = 0;
+  begin_unhurried();
+  build();
+  mps_arena_clamp(arena);
+  build_more();
+  mps_arena_release(arena);
+  mps_arena_pause_time_set(arena, 0.0002);
+  before = tenured();
+  while (n < times(400000) || arena->tenuring != NULL) {
+    bool between = arena->tenuring != NULL;
+    size_t at = n++ * 7919 % (many() * BIG), k = at % (BIG - 1) + 1;
+    mps_addr_t v = n % 2 == 0 ? table[at / BIG] : *obj_ref(table[at / BIG], 0);
+    mps_addr_t e = leafy(at / BIG * BIG + k);
+    v = n % 2 == 0 ? table[at / BIG] : *obj_ref(table[at / BIG], 0);
+    *obj_ref(v, k) = e;
+    if (between && tenured() > before) {
+      ++parts;
+      before = tenured();
+      if (parts == 3)
+        tdo_arena_check(arena);
+      if (parts == 5) /* a minor collection begins: it ends that first */
+        (void)mps_arena_step(arena, 0, 0);
+    }
+  }
+  ck_assert(mode() != TDO_MODE_DEFERRED || suite_stressed() || parts >= 5);
+  check_chains();
+  tdo_arena_check(arena);
+  collect();
+  check_chains();
+  end();
+}
+END_TEST
+
+/* Promotion does not need a group for what comes next. */
+START_TEST(without_groups) {
+  static tdo_group_t groups[TDO_GROUPS];
+  size_t before, count = 0;
+  begin_unhurried();
+  build();
+  while ((groups[count] = tdo_space_group_new(&arena->space, 0)) != 0)
+    ++count;
+  before = tenured();
+  build_more();
+  ck_assert(suite_stressed() || tenured() > before);
+  for (size_t i = 0; i < count; ++i)
+    tdo_space_group_merge(&arena->space, TDO_GROUP_SHARED, groups[i]);
+  check_chains();
+  for (size_t n = 0; n < times(400000); ++n)
+    (void)leafy(n);
+  check_chains();
+  tdo_arena_check(arena);
+  collect();
+  check_chains();
+  end();
+}
+END_TEST
+
 /* Pools whose objects stay where they are, on the same chain: these are not
    promoted, and nothing is lost. */
 START_TEST(together) {
@@ -366,4 +439,4 @@ START_TEST(clients_chain) {
 END_TEST
 
 SUITE_MAIN("tenure", 60, built, grown, left_alone, written, churned, churned_dirty,
-           reserved, together, small, large, clients_chain)
+           reserved, in_parts, without_groups, together, small, large, clients_chain)

@@ -6,6 +6,8 @@
 #include "trace/heap.h"
 #include "trace/tell.h"
 
+#define FETCH_AHEAD 4 /* segments */
+
 static int gcseg_place(const tdo_pool_t *pool, bool leaf) {
   if (pool->klass->moving)
     return leaf ? TDO_PLACE_LEAF : TDO_PLACE_SCANNED;
@@ -112,6 +114,19 @@ void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen) {
   first = tdo_space_grain(space, seg->seg.base);
   limit = tdo_space_grain(space, seg->seg.limit - 1) + 1;
   tdo_space_share(space, first, limit);
+}
+
+void tdo_gcseg_fetch_above(const tdo_gcseg_t *seg) {
+  const tdo_space_t *sp = &seg->pool->heap->space;
+  const char *p = seg->seg.limit + FETCH_AHEAD * tdo_seg_size(&seg->seg);
+  const char *near = tdo_space_near(sp, p) ? tdo_space_near_owner(sp, p) : NULL;
+
+  if (near != NULL) {
+    __builtin_prefetch(near, 1);
+    __builtin_prefetch(near + 64, 1);
+    __builtin_prefetch(near + 128, 1);
+    __builtin_prefetch(near + 192, 1);
+  }
 }
 
 static void gcseg_pages(size_t *first_o, size_t *limit_o, tdo_gcseg_t *seg,

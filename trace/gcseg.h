@@ -14,7 +14,8 @@
 
    Invariants:
    .summary  a page without TDO_DIRTY is write-barred (or its writes are
-             tracked), and its bits cover every reference in it.
+             tracked), and its bits cover every reference in it; but for
+             references into the chain that is being promoted (tenure.c).
    .grey     a grey segment is in the trace's grey ring of its rank, and, if
              scanned, its pages with grey objects are read-barred.
    .filled   whole objects lie back to back in [seg.base, filled) (moving
@@ -62,6 +63,11 @@ void tdo_gcseg_free(tdo_gcseg_t *seg);
 void tdo_gcseg_shrink(tdo_gcseg_t *seg, char *base, char *limit);
 /* Move a surviving segment (white or not) into GEN, in place. */
 void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen);
+
+/* Have the descriptor of a segment that comes some segments above SEG fetched:
+   a generation's rings run mostly upwards, and who walks one waits for each
+   descriptor. */
+void tdo_gcseg_fetch_above(const tdo_gcseg_t *seg);
 
 /* Colour. Greying puts the read bar up on the whole segment. */
 void tdo_gcseg_set_grey(tdo_gcseg_t *seg);

@@ -127,6 +127,8 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
   TDO_ASSERT(chain->pools == 0, "a chain in use by a pool was destroyed");
   if (chain->pools > 0)
     return;
+  if (heap->tenuring == chain) /* it is empty */
+    heap->tenuring = NULL;
   tdo_ring_remove(&chain->heap_ring);
   chain->sig = TDO_SIG_DEAD;
   for (size_t i = 0; i < chain->count; ++i) {
@@ -181,25 +183,32 @@ static bool gen_give_groups(tdo_gen_t *gen, tdo_gen_t *top) {
   return true;
 }
 
-size_t tdo_gen_tenure(tdo_gen_t *gen) {
+size_t tdo_gen_tenure(tdo_gen_t *gen, size_t most) {
   tdo_gen_t *top = &gen->heap->top;
+  bool given = gen_give_groups(gen, top);
   size_t bytes = 0;
 
   TDO_CHECK(!gen->condemned && gen != top);
-  if (!gen_give_groups(gen, top))
-    return 0;
   TDO_RING_FOR(node, &gen->segs) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
-    if (seg->pool->klass->tenured != NULL) {
-      seg->gen = top;
-      bytes += tdo_seg_size(&seg->seg);
-      tdo_ring_remove(node);
-      tdo_ring_append(&top->segs, node);
+    size_t size = tdo_seg_size(&seg->seg);
+    if (bytes >= most)
+      break;
+    tdo_gcseg_fetch_above(seg);
+    if (seg->pool->klass->tenured == NULL)
+      continue;
+    bytes += size;
+    if (!given) { /* zones are shared then */
+      tdo_gcseg_promote(seg, top);
+      continue;
     }
+    seg->gen = top;
+    top->size += (double)size;
+    gen->size -= (double)size;
+    tdo_ring_remove(node);
+    tdo_ring_append(&top->segs, node);
   }
-  top->size += (double)bytes;
   top->fresh += (double)bytes;
-  gen->size -= (double)bytes;
   gen->fresh = tdo_fmax(0, gen->fresh - (double)bytes);
   return bytes;
 }

@@ -69,9 +69,9 @@ tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);
 bool tdo_gen_condemn(tdo_gen_t *gen);
 void tdo_gen_pardon(tdo_gen_t *gen);
 
-/* All segments in GEN of moving pools become the top generation's, at the end
-   of its ring, where they lie. Their bytes; 0 if there are none, or no groups
-   left (then nothing changed). */
-size_t tdo_gen_tenure(tdo_gen_t *gen);
+/* The segments in GEN of moving pools become the top generation's, at the end
+   of its ring, where they lie, until they have MOST bytes together, the oldest
+   first. Their bytes. */
+size_t tdo_gen_tenure(tdo_gen_t *gen, size_t most);
 
 #endif /* TDO_TRACE_GEN_H */

@@ -21,7 +21,8 @@ typedef enum tdo_clamp { TDO_UNCLAMPED, TDO_CLAMPED, TDO_PARKED } tdo_clamp_t;
 
 typedef struct tdo_heap_stats {
   size_t collections, full_collections;
-  size_t tenured;        /* bytes promoted without a collection */
+  size_t tenured;        /* bytes promoted without a collection, */
+  size_t tenures;        /* in so many parts */
   uint64_t pause_longest_ns;
   size_t pauses;         /* sessions in which the collector worked */
   uint64_t paused_ns;    /* and the time in them */
@@ -105,6 +106,8 @@ struct mps_arena_s {
   size_t dense;          /* nurseries in a row of which nearly all survived */
   double tenure, tenured; /* bytes that may be promoted without a collection,
                             and that were since the last */
+  tdo_chain_t *tenuring; /* of which only a part was promoted yet or
+                            null */
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
   unsigned adapt_runs;   /* collections in a row that took too long for a small

@@ -42,6 +42,10 @@
                              minor collection would have to scan, */
 #define TENURE_MOST  0.7  /* up to this share of the heap */
 
+#define TENURE_PAUSE 0.25 /* share of the pause time that must be left for it, */
+#define TENURE_PART ((double)(1 << 20)) /* and bytes promoted then, at least */
+#define STRESS_PART 65536               /* the same, under stress */
+
 #define MINOR_MOST 0.5   /* of the heap, for a minor collection when memory ran
                             out */
 #define MINOR_GAIN 0.125 /* of it, that must be free after it */
@@ -221,7 +225,7 @@ static bool policy_stress(tdo_heap_t *heap) {
     tdo_chain_t *chain =
         TDO_RING_ENTRY(tdo_chain_t, heap_ring, heap->chains.next);
     heap->stress_tenure = !heap->stress_tenure;
-    if (!(heap->stress_tenure && tdo_tenure(heap, chain) > 0) &&
+    if (!(heap->stress_tenure && tdo_tenure(heap, chain, STRESS_PART) > 0) &&
         tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))
       tdo_trace_finish(heap);
   } else if ((heap->stress_move = !heap->stress_move),
@@ -263,15 +267,34 @@ static double policy_tenure_room(tdo_heap_t *heap) {
   return tdo_fmax(heap->tenure, tdo_fmin(TENURE_COST * dirty, most));
 }
 
+/* Promote a part of CHAIN as it is, as much as may be in this pause; nothing, if
+   it is hardly worth stopping for what is left of the pause time. True if there
+   is more to be promoted. */
+static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
+  double pause = tdo_fmin(heap->pause_time, 1) * 1e9;
+  double left = (double)(tdo_policy_deadline(heap) - tdo_clock_ns());
+
+  if (heap->pause_time > PAUSE_MOST)
+    heap->tenured += (double)tdo_tenure(heap, chain, SIZE_MAX);
+  else if (left >= TENURE_PAUSE * pause)
+    heap->tenured += (double)tdo_tenure(
+        heap, chain, (size_t)tdo_fmax(TENURE_PART, left / PAUSE_CLOSE));
+  else
+    return true;
+  if (heap->tenuring != NULL)
+    return true;
+  if (chain == heap->default_chain) /* any, under stress */
+    policy_size_chain(heap, chain->gens[0].capacity);
+  return false;
+}
+
 /* Promote CHAIN as it is, while minor collections would find next to nothing.
    What is lost by that until the next full collection is bounded. */
 static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
   if (chain != heap->default_chain || heap->tenure <= 0 ||
       heap->tenured >= policy_tenure_room(heap))
     return false;
-  heap->tenured += (double)tdo_tenure(heap, chain);
-  policy_size_chain(heap, chain->gens[0].capacity);
-  return policy_due(chain) < 0;
+  return policy_tenure_part(heap, chain) || policy_due(chain) < 0;
 }
 
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
@@ -286,6 +309,10 @@ void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
   }
   if (policy_stress(heap))
     return;
+  if (heap->tenuring != NULL) {
+    (void)policy_tenure_part(heap, heap->tenuring);
+    return;
+  }
   if (policy_full_due(heap)) {
     (void)tdo_policy_start_full(heap, "The heap has grown since the last "
                                       "full collection.");

@@ -1,23 +1,38 @@
 /* Testudo: promoting a chain's generations as they are, where they lie: for
    times in which nearly everything survives, so that a minor collection would
-   copy all and find nothing.
+   copy all and find nothing. To put up the write bars of much takes longer than
+   a pause may last, so it is done in parts: the oldest segments first, until
+   nothing is left in the chain. Only then no page with a bar refers to anything
+   young, and no collection may begin before. What the mutator takes meanwhile
+   is promoted, too.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "code/check.h"
 #include "trace/heap.h"
 
-/* Has no chain anything left? Else the summaries must name it. */
-static bool tenure_is_whole(const tdo_heap_t *heap) {
+/* Is there nothing but what is old and what is promoted with CHAIN? Else the
+   summaries must name it. */
+static bool tenure_is_whole(const tdo_heap_t *heap, const tdo_chain_t *chain) {
   TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
     const tdo_chain_t *c = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    for (size_t i = 0; i < c->count; ++i)
+    for (size_t i = 0; i < c->count && c != chain; ++i)
       if (!tdo_ring_empty((tdo_ring_t *)&c->gens[i].segs))
         return false;
+  }
+  TDO_RING_FOR(node, (tdo_ring_t *)&heap->pools) {
+    const tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    if (pool->klass->automatic && pool->klass->tenured == NULL)
+      TDO_RING_FOR(seg_node, (tdo_ring_t *)&pool->segs) {
+        const tdo_gcseg_t *seg =
+            TDO_RING_ENTRY(tdo_gcseg_t, seg.pool_ring, seg_node);
+        if (seg->gen->chain != NULL)
+          return false;
+      }
   }
   return true;
 }
 
-/* SEG refers to old objects only, and to itself: with its write bar, nothing
-   need look at it in the next minor collection. */
+/* SEG refers to what is old, and to what will be when its chain is promoted:
+   with its write bar, nothing need look at it in the next minor collection. */
 static void tenure_clean(tdo_heap_t *heap, tdo_gcseg_t *seg) {
   if (seg->leaf || seg->ap != NULL || !heap->shielded)
     return;
@@ -27,27 +42,36 @@ static void tenure_clean(tdo_heap_t *heap, tdo_gcseg_t *seg) {
   tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit, 0);
 }
 
-size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
+size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
   tdo_ring_t *last = heap->top.segs.prev;
   size_t bytes = 0;
-  bool whole;
+  bool whole = tenure_is_whole(heap, chain);
 
   TDO_CHECK(!tdo_trace_busy(&heap->trace));
+  TDO_CHECK(heap->tenuring == NULL || heap->tenuring == chain);
   tdo_heap_note_work(heap);
   tdo_threads_stop(heap);
   if (heap->shielded)
     tdo_shield_note_stopped(&heap->shield);
-  for (size_t i = 0; i < chain->count; ++i)
-    bytes += tdo_gen_tenure(&chain->gens[i]);
+  for (size_t i = 0; i < chain->count && bytes < most; ++i)
+    bytes += tdo_gen_tenure(&chain->gens[i], most - bytes);
+  heap->tenuring = bytes < most ? NULL : chain;
   heap->stats.tenured += bytes;
-  whole = tenure_is_whole(heap);
+  ++heap->stats.tenures;
   for (tdo_ring_t *node = last->next; node != &heap->top.segs;
        node = node->next) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
+    tdo_gcseg_fetch_above(seg);
     seg->pool->klass->tenured(seg->pool, seg);
     if (whole)
       tenure_clean(heap, seg);
   }
   tdo_heap_sanity_around(heap, "after a promotion");
   return bytes;
+}
+
+size_t tdo_tenure_finish(tdo_heap_t *heap) {
+  return heap->tenuring == NULL
+             ? 0
+             : tdo_tenure(heap, heap->tenuring, SIZE_MAX);
 }

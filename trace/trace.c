@@ -82,6 +82,7 @@ static void trace_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
   heap->trace.bits |= gen->condemned ? gen->bit : 0;
   TDO_RING_FOR(node, &gen->segs) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
+    tdo_gcseg_fetch_above(seg);
     trace_count_buffer(seg);
     if (!trace_is_buffer(seg))
       trace_condemn_seg(heap, seg);
@@ -223,6 +224,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
 
   TDO_CHECK(trace->state == TDO_TRACE_IDLE); /* .one */
   tdo_heap_note_work(heap);
+  (void)tdo_tenure_finish(heap);
   tdo_heap_sanity_around(heap, "before a collection");
   trace->messages = tdo_messages_secure(heap);
   tdo_threads_stop(heap);

@@ -72,9 +72,14 @@ static inline bool tdo_trace_busy(const tdo_trace_t *trace) {
 /* The mutator touched read-barred SEG: make it black now. */
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
 
-/* Promote what moves in CHAIN's generations to the top as it is, in no time;
-   its bytes (tenure.c). No collection is in progress. */
-size_t tdo_tenure(mps_arena_t heap, tdo_chain_t *chain);
+/* Promote what moves in CHAIN's generations to the top as it is, in no time; at
+   most MOST bytes or one segment more. Its bytes (tenure.c). If that is not
+   all, heap->tenuring is CHAIN from then on; until the rest was promoted, by
+   further calls, the summaries of pages with bars do not name the chain. No
+   collection is in progress. */
+size_t tdo_tenure(mps_arena_t heap, tdo_chain_t *chain, size_t most);
+/* The rest of a promotion that was begun; its bytes. */
+size_t tdo_tenure_finish(mps_arena_t heap);
 
 /* Learn which pages were written, where that is tracked (remember.c). Before
    anything relies on the summary. */
