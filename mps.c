@@ -65,6 +65,7 @@
 #include "trace/ld.c"
 #include "trace/log.c"
 #include "trace/message.c"
+#include "trace/nursery.c"
 #include "trace/policy.c"
 #include "trace/pool.c"
 #include "trace/remember.c"

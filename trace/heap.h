@@ -8,6 +8,7 @@
 #include "code/lock.h"
 #include "shield/shield.h"
 #include "trace/full.h"
+#include "trace/nursery.h"
 #include "trace/ld.h"
 #include "trace/message.h"
 #include "trace/finalize.h"
@@ -110,8 +111,7 @@ struct mps_arena_s {
                             null */
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
-  unsigned adapt_runs;   /* collections in a row that took too long for a small
-                            nursery */
+  tdo_nursery_t nursery;
   double debt;           /* bytes of scanning owed by a collection */
   double pause_left;     /* ns by which the last pause could have been longer, */
   uint64_t pause_ended;  /* and when it ended */

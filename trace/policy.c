@@ -12,22 +12,6 @@
 #define SLICE_SHARE   0.1  /* of the pause time, or of a second, that a slice
                               takes at least */
 
-#define NURSERY_LOW   0.125 /* of the heap, for the default chain's nursery */
-#define NURSERY_HIGH  0.25  /* at least, and at most; within these limits: */
-#define NURSERY_LEAST ((double)(TDO_DEFAULT_NURSERY << 10))
-#define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be */
-#define NURSERY_MOST  ((double)(64 << 20))
-#define NURSERY_RATE  6.8e8 /* bytes copied in a second: the most, in a pause */
-#define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
-                                             heap's size, */
-#define MIDDLE_TIMES  4  /* or so many times the nursery's, if that is less */
-#define ADAPT_GROW    0.15 /* share of the time in collections that grows it; */
-#define ADAPT_THRIFT  0.25 /* below NURSERY_FAIR, */
-#define ADAPT_RUNS    3    /* times in a row */
-#define ADAPT_SHRINK  0.03 /* and that shrinks it */
-#define ADAPT_DEAD    0.3  /* dead share of a nursery that may grow, or */
-#define ADAPT_FIXED   0.3  /* scanned besides, to what survived */
-
 #define SKIP_DENSE    0.7 /* surviving share of the middle generation that has
                              the nursery promoted past it */
 #define SKIP_LEAST    4   /* times in a row, doubled while that holds */
@@ -239,24 +223,17 @@ static bool policy_stress(tdo_heap_t *heap) {
   return true;
 }
 
-/* The default chain's generations are small while the heap is. */
-static void policy_size_chain(tdo_heap_t *heap, double nursery) {
+/* Give the default chain the sizes that suit the heap, and a nursery of WISHED
+   bytes if that does. */
+static void policy_size_chain(tdo_heap_t *heap, double wished) {
   tdo_gen_t *gens = heap->default_chain->gens;
-  double size = policy_heap_size(heap);
-  double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * size, NURSERY_FAIR),
-                         tdo_fmin(NURSERY_MOST,
-                                  (double)heap->space.commit_limit / 16));
-  double copied = NURSERY_RATE * heap->pause_time;
-  double least = tdo_fmax(tdo_fmin(NURSERY_LOW * size,
-                                   tdo_fmin(NURSERY_FAIR, copied)),
-                          NURSERY_LEAST);
+  tdo_nursery_facts_t facts = {
+      .heap = policy_heap_size(heap),
+      .pause_time = heap->pause_time,
+      .commit_limit = (double)heap->space.commit_limit,
+      .least = (double)(TDO_DEFAULT_NURSERY << 10)};
 
-  most = tdo_fmin(most, tdo_fmax(copied, least));
-  gens[0].capacity = tdo_fmax(tdo_fmin(nursery, most), least);
-  gens[1].capacity =
-      tdo_fmax(gens[0].capacity,
-               tdo_fmin(tdo_fmin(size, MIDDLE_FAIR),
-                        MIDDLE_TIMES * gens[0].capacity));
+  tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, wished, &facts);
 }
 
 /* Bytes that may be promoted as they are before the next minor collection. */
@@ -437,17 +414,6 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
   return worked;
 }
 
-/* Would a larger nursery make collections cheaper? When much of it was dead,
-   or much else had to be scanned: not when nearly all of the work was for what
-   survived. */
-static bool policy_growth_pays(const tdo_trace_t *trace) {
-  double condemned = (double)trace->condemned;
-  double survived = (double)trace->survived;
-
-  return survived < (1 - ADAPT_DEAD) * condemned ||
-         (double)trace->scanned - survived > ADAPT_FIXED * survived;
-}
-
 /* When nearly all of the middle generation survived, the nursery's survivors
    would just be copied once more there: for some collections they go past it
    to the top. Then the middle one is filled and looked at again. */
@@ -492,35 +458,30 @@ static void policy_judge(tdo_heap_t *heap) {
   }
 }
 
-/* The default chain's nursery grows while collecting takes more than its
-   share of the time, since most of a minor collection's cost (roots, written
-   pages) does not grow with it. It shrinks again, for the caches' sake, when
-   collecting costs next to nothing. A chain that the client made keeps the
-   capacities that the client gave. */
+/* The default chain adapts to how long collections take. A chain that the client
+   made keeps the capacities that the client gave. */
 static void policy_adapt(tdo_heap_t *heap) {
+  const tdo_trace_t *trace = &heap->trace;
   uint64_t now = tdo_clock_ns();
   uint64_t paused = heap->stats.paused_ns + (now - heap->session_ns);
   double share = (double)(paused - heap->adapt_paused) /
                  (double)(now - heap->adapt_since + 1);
-  double nursery;
-  bool thrifty;
+  tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
+                               .survived = (double)trace->survived,
+                               .scanned = (double)trace->scanned};
+  const tdo_gen_t *gen;
 
   heap->adapt_paused = paused;
   heap->adapt_since = now;
-  if (heap->default_chain == NULL || heap->trace.full || heap->stress != 0)
+  if (heap->default_chain == NULL || trace->full || heap->stress != 0)
     return;
-  nursery = heap->default_chain->gens[0].capacity;
-  thrifty = nursery < NURSERY_FAIR;
-  if (share <= (thrifty ? ADAPT_THRIFT : ADAPT_GROW) ||
-      !policy_growth_pays(&heap->trace))
-    heap->adapt_runs = 0;
-  else if (++heap->adapt_runs >= (thrifty ? ADAPT_RUNS : 1)) {
-    heap->adapt_runs = 0;
-    nursery *= 2;
-  }
-  if (share < ADAPT_SHRINK)
-    nursery /= 2;
-  policy_size_chain(heap, nursery);
+  gen = &heap->default_chain->gens[0];
+  if (trace->chain == heap->default_chain && trace->last == 0 &&
+      gen->condemned_size >= TENURE_LEAST * gen->capacity)
+    tdo_nursery_note(&heap->nursery, (double)(paused - trace->paused),
+                     gen->condemned_size, gen->survived);
+  policy_size_chain(heap, tdo_nursery_adapt(&heap->nursery, gen->capacity,
+                                            share, &found));
 }
 
 void tdo_policy_collected(tdo_heap_t *heap) {

@@ -1,0 +1,130 @@
+/* Testudo: tests of the sizes of the default chain's generations, in numbers.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <stdint.h>
+#include "test/suite.h"
+#include "trace/nursery.h"
+
+#define MIB ((double)(1 << 20))
+
+/* The nursery, and the middle generation, of a heap of MiB at 0.1 s. */
+static double nursery, middle;
+
+static void sizes(double heap, double wished, double pause, double limit) {
+  tdo_nursery_facts_t facts = {heap * MIB, pause, limit * MIB, MIB};
+  tdo_nursery_sizes(&nursery, &middle, wished * MIB, &facts);
+  nursery /= MIB;
+  middle /= MIB;
+}
+
+static void check_sizes(double expected_nursery, double expected_middle) {
+  ck_assert_double_eq_tol(nursery, expected_nursery, 0.01);
+  ck_assert_double_eq_tol(middle, expected_middle, 0.01);
+}
+
+/* Small while the heap is; the middle one bounded by both. */
+START_TEST(by_heap) {
+  sizes(0, 1, 0.1, 1e6);
+  check_sizes(1, 1);
+  sizes(3, 1, 0.1, 1e6);
+  check_sizes(1, 3);
+  sizes(30, 1, 0.1, 1e6);
+  check_sizes(3.75, 15);
+  sizes(1000, 1, 0.1, 1e6);
+  check_sizes(8, 32);
+  sizes(1000, 100, 0.1, 1e6);
+  check_sizes(64, 64);
+  sizes(100, 100, 0.1, 1e6);
+  check_sizes(25, 36);
+  sizes(2, 100, 0.1, 1e6);
+  check_sizes(8, 8);
+}
+END_TEST
+
+/* No larger than what can be copied in a pause, nor than the limit serves. */
+START_TEST(by_limits) {
+  sizes(1000, 100, 0.01, 1e6);
+  check_sizes(6.8e6 / MIB, 4 * 6.8e6 / MIB);
+  sizes(1000, 100, 0, 1e6);
+  check_sizes(1, 4);
+  sizes(20, 100, 0.1, 64);
+  check_sizes(4, 16);
+}
+END_TEST
+
+static double share = 0.5; /* of a nursery, that survives */
+
+/* TIMES nurseries of SIZE take COST ns a byte, and more than their share of the
+   time: the size that comes of it. */
+static double collect(tdo_nursery_t *n, double size, double cost, unsigned times) {
+  tdo_nursery_found_t found = {size, share * size, share * size};
+  for (unsigned i = 0; i < times; ++i) {
+    tdo_nursery_note(n, cost * size, size, share * size);
+    size = tdo_nursery_adapt(n, size, 0.3, &found);
+  }
+  return size;
+}
+
+/* A trial that saves time stays; one that does not is undone, and not repeated
+   for a time that doubles. */
+START_TEST(tried) {
+  tdo_nursery_t n = {0};
+  double size = collect(&n, MIB, 1.0, 2);
+  ck_assert_double_eq(size, MIB);
+  size = collect(&n, size, 1.0, 1);
+  ck_assert_double_eq(size, 2 * MIB);
+  size = collect(&n, size, 0.5, 3);
+  ck_assert_double_eq(size, 4 * MIB); /* the next trial */
+  size = collect(&n, size, 0.45, 3);
+  ck_assert_double_eq(size, 2 * MIB);
+  ck_assert_uint_eq(n.hold, 8);
+  size = collect(&n, size, 0.5, 7);
+  ck_assert_double_eq(size, 2 * MIB);
+  size = collect(&n, size, 0.5, 1);
+  ck_assert_double_eq(size, 4 * MIB);
+  size = collect(&n, size, 0.5, 3);
+  ck_assert_double_eq(size, 2 * MIB);
+  ck_assert_uint_eq(n.hold, 16);
+  for (unsigned i = 0; i < 20; ++i)
+    size = collect(&n, collect(&n, size, 0.5, n.hold), 0.5, 3);
+  ck_assert_double_eq(size, 2 * MIB);
+  ck_assert_uint_eq(n.hold, 256);
+}
+END_TEST
+
+/* Where another share survives than before, nothing is undone. */
+START_TEST(not_compared) {
+  tdo_nursery_t n = {0};
+  double size = collect(&n, MIB, 1.0, 3);
+  ck_assert_double_eq(size, 2 * MIB);
+  share = 0.3;
+  ck_assert_double_eq(collect(&n, size, 1.0, 2), 2 * MIB);
+  ck_assert_double_eq(collect(&n, size, 1.0, 1), 4 * MIB);
+  share = 0.33; /* much the same */
+  ck_assert_double_eq(collect(&n, 2 * size, 1.0, 3), size);
+  share = 0.5;
+}
+END_TEST
+
+static double once(double size, double time, double survived, double scanned) {
+  tdo_nursery_t n = {0};
+  tdo_nursery_found_t found = {size, survived * size, scanned * size};
+  for (unsigned i = 0; i < 8; ++i)
+    tdo_nursery_note(&n, size, size, survived * size);
+  n.runs = 2;
+  return tdo_nursery_adapt(&n, size, time, &found) / size;
+}
+
+/* Where collecting is dear, and that is not for what survives. */
+START_TEST(when) {
+  ck_assert_double_eq(once(MIB, 0.3, 0.5, 0.5), 2);
+  ck_assert_double_eq(once(MIB, 0.3, 0.9, 2.0), 2);
+  ck_assert_double_eq(once(MIB, 0.3, 0.9, 0.9), 1);
+  ck_assert_double_eq(once(MIB, 0.2, 0.5, 0.5), 1);
+  ck_assert_double_eq(once(8 * MIB, 0.2, 0.5, 0.5), 2);
+  ck_assert_double_eq(once(8 * MIB, 0.1, 0.5, 0.5), 1);
+  ck_assert_double_eq(once(8 * MIB, 0.02, 0.5, 0.5), 0.5);
+  ck_assert_double_eq(once(MIB, 0.02, 0.5, 0.5), 0.5);
+}
+END_TEST
+
+SUITE_MAIN("nursery", 10, by_heap, by_limits, tried, not_compared, when)

@@ -1,0 +1,116 @@
+/* Testudo: how large the generations of the arena's own chain are (manual,
+   "Tuning"). SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/nursery.h"
+#include "code/base.h"
+
+#define NURSERY_LOW   0.125 /* of the heap, that the nursery has */
+#define NURSERY_HIGH  0.25  /* at least, and at most; within these limits: */
+#define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be */
+#define NURSERY_MOST  ((double)(64 << 20))
+#define NURSERY_LIMIT 16.0  /* this part of the commit limit, at most */
+#define NURSERY_RATE  6.8e8 /* bytes copied in a second: the most, in a pause */
+#define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
+                                             heap's size, */
+#define MIDDLE_TIMES  4     /* or so many times the nursery's, if that is less */
+
+#define ADAPT_GROW    0.15 /* share of the time in collections that grows it; */
+#define ADAPT_THRIFT  0.25 /* below NURSERY_FAIR, */
+#define ADAPT_RUNS    3    /* times in a row */
+#define ADAPT_SHRINK  0.03 /* and that shrinks it */
+#define ADAPT_DEAD    0.3  /* dead share of a nursery that may grow, or */
+#define ADAPT_FIXED   0.3  /* scanned besides, to what survived */
+#define ADAPT_WORTH   0.85 /* of what a byte took before a trial, that it may take
+                              at most after it */
+#define ADAPT_SEEN    3    /* judged by so many of each, of which */
+#define ADAPT_NEAR    0.25 /* about the same share survived, give or take this part
+                              of it, or */
+#define ADAPT_NEAR_LEAST 0.02 /* this share; */
+#define ADAPT_HOLD    8    /* else it does not grow for so many collections, */
+#define ADAPT_HOLD_MOST 256 /* next time twice as many, up to this */
+
+void tdo_nursery_sizes(double *nursery_o, double *middle_o, double wished,
+                       const tdo_nursery_facts_t *facts) {
+  double heap = facts->heap, copied = NURSERY_RATE * facts->pause_time;
+  double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * heap, NURSERY_FAIR),
+                         tdo_fmin(NURSERY_MOST,
+                                  facts->commit_limit / NURSERY_LIMIT));
+  double least = tdo_fmax(tdo_fmin(NURSERY_LOW * heap,
+                                   tdo_fmin(NURSERY_FAIR, copied)),
+                          facts->least);
+
+  most = tdo_fmin(most, tdo_fmax(copied, least));
+  *nursery_o = tdo_fmax(tdo_fmin(wished, most), least);
+  *middle_o = tdo_fmax(*nursery_o,
+                       tdo_fmin(tdo_fmin(heap, MIDDLE_FAIR),
+                                MIDDLE_TIMES * *nursery_o));
+}
+
+void tdo_nursery_note(tdo_nursery_t *nursery, double ns, double bytes,
+                      double survived) {
+  if (nursery->seen++ == 0)
+    nursery->ns = nursery->bytes = nursery->survived = 0;
+  nursery->ns += ns;
+  nursery->bytes += bytes;
+  nursery->survived += survived;
+}
+
+/* Would a larger nursery make collections cheaper? When much of it was dead,
+   or much else had to be scanned: not when nearly all of the work was for what
+   survived. */
+static bool nursery_growth_pays(const tdo_nursery_found_t *found) {
+  return found->survived < (1 - ADAPT_DEAD) * found->condemned ||
+         found->scanned - found->survived > ADAPT_FIXED * found->survived;
+}
+
+/* Did about the same share survive as before the trial? */
+static bool nursery_comparable(const tdo_nursery_t *nursery) {
+  double share = nursery->survived / nursery->bytes;
+  double near = tdo_fmax(ADAPT_NEAR * nursery->share, ADAPT_NEAR_LEAST);
+
+  return share >= nursery->share - near && share <= nursery->share + near;
+}
+
+/* A small nursery was doubled: stay with that if it made collecting a byte
+   cheaper, else undo it. */
+static double nursery_weigh(tdo_nursery_t *nursery, double capacity) {
+  if (nursery->before == 0 || nursery->seen < ADAPT_SEEN)
+    return capacity;
+  if (nursery->ns <= ADAPT_WORTH * nursery->before * nursery->bytes ||
+      !nursery_comparable(nursery)) {
+    nursery->hold_next = 0;
+  } else {
+    nursery->hold_next = tdo_max(ADAPT_HOLD, tdo_min(ADAPT_HOLD_MOST,
+                                                     2 * nursery->hold_next));
+    nursery->hold = nursery->hold_next;
+    nursery->seen = 0;
+    capacity /= 2;
+  }
+  nursery->before = 0;
+  return capacity;
+}
+
+/* Double a small one, if it is time to and the last trial is over. */
+static double nursery_try(tdo_nursery_t *nursery, double capacity) {
+  if (++nursery->runs < ADAPT_RUNS || nursery->hold > 0 ||
+      nursery->before != 0 || nursery->seen < ADAPT_SEEN)
+    return capacity;
+  nursery->before = nursery->ns / nursery->bytes;
+  nursery->share = nursery->survived / nursery->bytes;
+  nursery->runs = nursery->seen = 0;
+  return 2 * capacity;
+}
+
+double tdo_nursery_adapt(tdo_nursery_t *nursery, double capacity, double share,
+                         const tdo_nursery_found_t *found) {
+  bool small = capacity < NURSERY_FAIR;
+
+  if (nursery->hold > 0)
+    --nursery->hold;
+  capacity = nursery_weigh(nursery, capacity);
+  if (share <= (small ? ADAPT_THRIFT : ADAPT_GROW) ||
+      !nursery_growth_pays(found))
+    nursery->runs = 0;
+  else
+    capacity = small ? nursery_try(nursery, capacity) : 2 * capacity;
+  return share < ADAPT_SHRINK ? capacity / 2 : capacity;
+}

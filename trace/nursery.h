@@ -1,0 +1,57 @@
+/* Testudo: how large the generations of the arena's own chain are. Numbers only:
+   policy.c gathers them.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   .adapt  Most of what a minor collection costs (roots, written pages) does not
+   grow with the nursery, so this grows while collecting takes more than its
+   share of the time, and shrinks, for the caches' sake, when that is next to
+   nothing. A small one is doubled on trial: where it is each object that costs
+   (such as those to be finalized), a larger nursery saves nothing, and is memory
+   for nothing. If another share survives than before, the program does something
+   else now, or more time to die made a difference: then nothing is compared. */
+#ifndef TDO_TRACE_NURSERY_H
+#define TDO_TRACE_NURSERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct tdo_nursery {
+  unsigned runs;  /* collections in a row that took too long for a small one */
+  double ns, bytes, survived; /* what collecting nurseries of this size took, and
+                     of which so much survived, */
+  unsigned seen;    /* of so many; */
+  double before, share; /* ns a byte, and surviving share, before it was doubled
+                     on trial; or 0 */
+  unsigned hold, hold_next; /* collections for which it does not grow, since that
+                     did not pay: from now, and after the next trial */
+} tdo_nursery_t;
+
+/* What bounds the sizes. */
+typedef struct tdo_nursery_facts {
+  double heap;         /* bytes in automatic pools */
+  double pause_time;   /* seconds */
+  double commit_limit; /* bytes */
+  double least;        /* bytes, of any nursery */
+} tdo_nursery_facts_t;
+
+/* What a collection found, in bytes. */
+typedef struct tdo_nursery_found {
+  double condemned, survived, scanned;
+} tdo_nursery_found_t;
+
+/* The capacity of a nursery that had better have WISHED bytes, and of the
+   generation after it. */
+void tdo_nursery_sizes(double *nursery_o, double *middle_o, double wished,
+                       const tdo_nursery_facts_t *facts);
+
+/* To collect BYTES of nursery, and nothing else, took so long, and so much
+   survived. */
+void tdo_nursery_note(tdo_nursery_t *nursery, double ns, double bytes,
+                      double survived);
+
+/* A collection is over: what a nursery of CAPACITY had better have, where
+   collections take SHARE of the time. */
+double tdo_nursery_adapt(tdo_nursery_t *nursery, double capacity, double share,
+                         const tdo_nursery_found_t *found);
+
+#endif /* TDO_TRACE_NURSERY_H */
