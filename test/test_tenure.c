@@ -299,6 +299,15 @@ static void check_chains(void) {
   }
 }
 
+/* They are all there, and are after collections of everything. */
+static void end_with_chains(void) {
+  check_chains();
+  tdo_arena_check(arena);
+  collect();
+  check_chains();
+  end();
+}
+
 /* Much that is to be promoted is so in parts, of which none takes long; between
    them old and new objects are written to, and get to refer to young ones. */
 START_TEST(in_parts) {
@@ -313,10 +322,8 @@ START_TEST(in_parts) {
   while (n < times(400000) || arena->tenuring != NULL) {
     bool between = arena->tenuring != NULL;
     size_t at = n++ * 7919 % (many() * BIG), k = at % (BIG - 1) + 1;
-    mps_addr_t v = n % 2 == 0 ? table[at / BIG] : *obj_ref(table[at / BIG], 0);
-    mps_addr_t e = leafy(at / BIG * BIG + k);
-    v = n % 2 == 0 ? table[at / BIG] : *obj_ref(table[at / BIG], 0);
-    *obj_ref(v, k) = e;
+    mps_addr_t e = leafy(at / BIG * BIG + k), v = table[at / BIG];
+    *obj_ref(n % 2 == 0 ? v : *obj_ref(v, 0), k) = e;
     if (between && tenured() > before) {
       ++parts;
       before = tenured();
@@ -327,11 +334,7 @@ START_TEST(in_parts) {
     }
   }
   ck_assert(mode() != TDO_MODE_DEFERRED || suite_stressed() || parts >= 5);
-  check_chains();
-  tdo_arena_check(arena);
-  collect();
-  check_chains();
-  end();
+  end_with_chains();
 }
 END_TEST
 
@@ -351,11 +354,7 @@ START_TEST(without_groups) {
   check_chains();
   for (size_t n = 0; n < times(400000); ++n)
     (void)leafy(n);
-  check_chains();
-  tdo_arena_check(arena);
-  collect();
-  check_chains();
-  end();
+  end_with_chains();
 }
 END_TEST
 

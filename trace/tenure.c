@@ -57,7 +57,6 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
     bytes += tdo_gen_tenure(&chain->gens[i], most - bytes);
   heap->tenuring = bytes < most ? NULL : chain;
   heap->stats.tenured += bytes;
-  ++heap->stats.tenures;
   for (tdo_ring_t *node = last->next; node != &heap->top.segs;
        node = node->next) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
