@@ -106,8 +106,7 @@ struct mps_arena_s {
   size_t dense;          /* nurseries in a row of which nearly all survived */
   double tenure, tenured; /* bytes that may be promoted without a collection,
                             and that were since the last */
-  tdo_chain_t *tenuring; /* of which only a part was promoted yet or
-                            null */
+  tdo_chain_t *tenuring; /* of which only a part was promoted yet, or null */
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
   tdo_nursery_t nursery;

@@ -249,15 +249,15 @@ static double policy_tenure_room(tdo_heap_t *heap) {
    is more to be promoted. */
 static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   double pause = tdo_fmin(heap->pause_time, 1) * 1e9;
-  double left = (double)(tdo_policy_deadline(heap) - tdo_clock_ns());
+  double left = (double)(int64_t)(tdo_policy_deadline(heap) - tdo_clock_ns());
+  size_t most = SIZE_MAX;
 
-  if (heap->pause_time > PAUSE_MOST)
-    heap->tenured += (double)tdo_tenure(heap, chain, SIZE_MAX);
-  else if (left >= TENURE_PAUSE * pause)
-    heap->tenured += (double)tdo_tenure(
-        heap, chain, (size_t)tdo_fmax(TENURE_PART, left / PAUSE_CLOSE));
-  else
-    return true;
+  if (heap->pause_time <= PAUSE_MOST) {
+    if (left < TENURE_PAUSE * pause)
+      return true;
+    most = (size_t)tdo_fmax(TENURE_PART, left / PAUSE_CLOSE);
+  }
+  heap->tenured += (double)tdo_tenure(heap, chain, most);
   if (heap->tenuring != NULL)
     return true;
   if (chain == heap->default_chain) /* any, under stress */
