@@ -7,7 +7,7 @@
 #include "code/bits.h"
 #include "trace/heap.h"
 
-#define AMC_CARD_SHIFT 10 /* object starts are known for each KiB */
+#define AMC_CARD_SHIFT 8 /* object starts are known for each 256 bytes */
 
 typedef struct amc_seg {
   tdo_gcseg_t gc;    /* first */

@@ -160,13 +160,22 @@ bool tdo_amc_pins(const amc_pool_t *amc, const char *base, const char *addr) {
                               tdo_round_down(ref, amc->pool.align);
 }
 
+/* Is ADDR in the first word of an object that is pinned already? A stack has
+   most of its references more than once, and to find the object that one leads
+   into takes a walk. Where there are headers this is not known so easily. */
+static bool amc_is_known(const amc_pool_t *amc, const amc_seg_t *seg,
+                         const char *addr) {
+  return amc->pool.format->header == 0 && tdo_amc_is_pinned(amc, seg, addr);
+}
+
 /* An ambiguous reference: pin, or hold, what it points into, if anything. */
 mps_res_t tdo_amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg,
                             char *addr) {
   char *base;
 
   scan->ss._seen |= seg->gc.gen->bit;
-  if (addr >= seg->condemned || (seg->kept && seg->pins == NULL))
+  if (addr >= seg->condemned || (seg->kept && seg->pins == NULL) ||
+      amc_is_known(amc, seg, addr))
     return MPS_RES_OK;
   if (seg->gc.nailed && !seg->in_place)
     tdo_amc_open(amc, seg);
