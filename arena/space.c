@@ -285,7 +285,7 @@ tdo_group_t tdo_space_group_new(tdo_space_t *sp, unsigned char byte) {
 }
 
 void tdo_space_group_merge(tdo_space_t *sp, tdo_group_t to, tdo_group_t from) {
-  for (size_t z = 0; z < sp->zone_limit; ++z)
+  for (size_t z = 0; sp->groups[from].zones > 0; ++z)
     if (sp->zone_group[z] == from)
       tdo_space_zone_assign(sp, z, to);
   sp->groups[from].live = false;
@@ -295,18 +295,22 @@ void tdo_space_group_merge(tdo_space_t *sp, tdo_group_t to, tdo_group_t from) {
 
 void tdo_space_group_byte(tdo_space_t *sp, tdo_group_t group,
                           unsigned char byte) {
+  uint32_t left = sp->groups[group].zones;
+
   TDO_CHECK(group != TDO_GROUP_SHARED && sp->groups[group].live);
   if (sp->groups[group].byte == byte)
     return;
   sp->groups[group].byte = byte;
-  for (size_t z = 0; z < sp->zone_limit; ++z)
-    if (sp->zone_group[z] == group)
+  for (size_t z = 0; left > 0; ++z)
+    if (sp->zone_group[z] == group) {
       sp->zone_byte[z] = byte;
+      --left;
+    }
 }
 
 /* .owner, .zone, .byte, .limit, .spare, and the accounts from scratch. */
 bool tdo_space_check(const tdo_space_t *sp) {
-  size_t spare = 0;
+  size_t zones[TDO_GROUPS] = {0}, spare = 0;
 
   TDO_CHECK(sp->sig == TDO_SPACE_SIG);
   for (size_t z = 0; z < sp->zone_limit; ++z) {
@@ -317,6 +321,7 @@ bool tdo_space_check(const tdo_space_t *sp) {
     TDO_CHECK(sp->vm == NULL || memory >= used); /* .owner */
     TDO_CHECK(memory == sp->zone_memory[z]);
     TDO_CHECK(used == 0 || sp->zone_group[z] != TDO_GROUP_FREE); /* .zone */
+    ++zones[sp->zone_group[z]];
     TDO_CHECK(memory == sp->zone_grains ||
               !tdo_bits_get(sp->zone_huge, z)); /* .huge */
     for (size_t g = first; g < limit; ++g) /* .fresh */

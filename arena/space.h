@@ -111,6 +111,7 @@ typedef struct tdo_space {
     uint32_t head; /* of the list of usable zones */
     unsigned char byte;
     bool live;
+    uint32_t zones; /* that it has; those of TDO_GROUP_FREE are not counted */
     bool huge; /* huge pages are advised for its zones */
   } groups[TDO_GROUPS];
   /* Accounts, in bytes. */

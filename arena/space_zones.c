@@ -56,6 +56,8 @@ void tdo_space_zone_assign(tdo_space_t *sp, size_t z, tdo_group_t group) {
     zone_unlist(sp, z);
   if (group == TDO_GROUP_FREE && sp->zone_memory[z] < sp->zone_grains)
     sp->cold_hint = tdo_min(sp->cold_hint, z);
+  --sp->groups[sp->zone_group[z]].zones;
+  ++sp->groups[group].zones;
   sp->zone_group[z] = group;
   sp->zone_byte[z] = sp->groups[group].byte;
   tdo_space_zone_list(sp, z);
