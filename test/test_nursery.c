@@ -6,12 +6,16 @@
 
 #define MIB ((double)(1 << 20))
 
-/* The nursery, and the middle generation, of a heap of MiB at 0.1 s. */
+/* The nursery, and the middle generation, in MiB. */
 static double nursery, middle;
 
-static void sizes(double heap, double wished, double pause, double limit) {
+/* What they get in a heap of so much, if they had better have so much. */
+static void sizes(double heap, double wished, double wished_middle,
+                  double pause, double limit) {
   tdo_nursery_facts_t facts = {heap * MIB, pause, limit * MIB, MIB};
-  tdo_nursery_sizes(&nursery, &middle, wished * MIB, &facts);
+  nursery = wished * MIB;
+  middle = wished_middle * MIB;
+  tdo_nursery_sizes(&nursery, &middle, &facts);
   nursery /= MIB;
   middle /= MIB;
 }
@@ -23,30 +27,53 @@ static void check_sizes(double expected_nursery, double expected_middle) {
 
 /* Small while the heap is; the middle one bounded by both. */
 START_TEST(by_heap) {
-  sizes(0, 1, 0.1, 1e6);
-  check_sizes(1, 1);
-  sizes(3, 1, 0.1, 1e6);
+  sizes(0, 1, 1, 0.1, 1e6);
+  check_sizes(1, 0.125);
+  sizes(3, 1, 4, 0.1, 1e6);
   check_sizes(1, 3);
-  sizes(30, 1, 0.1, 1e6);
+  sizes(30, 1, 16, 0.1, 1e6);
   check_sizes(3.75, 15);
-  sizes(1000, 1, 0.1, 1e6);
+  sizes(1000, 1, 1, 0.1, 1e6);
   check_sizes(8, 32);
-  sizes(1000, 100, 0.1, 1e6);
-  check_sizes(64, 64);
-  sizes(100, 100, 0.1, 1e6);
+  sizes(1000, 100, 1, 0.1, 1e6);
+  check_sizes(64, 36);
+  sizes(100, 100, 50, 0.1, 1e6);
   check_sizes(25, 36);
-  sizes(2, 100, 0.1, 1e6);
-  check_sizes(8, 8);
+  sizes(2, 100, 2, 0.1, 1e6);
+  check_sizes(8, 2);
+}
+END_TEST
+
+/* The middle one as it had better be while the heap is small, and not far below
+   what bounds it when it is not. */
+START_TEST(as_wished) {
+  sizes(6, 4, 0.01, 0.1, 1e6);
+  check_sizes(4, 0.5);
+  sizes(6, 4, 1.5, 0.1, 1e6);
+  check_sizes(4, 1.5);
+  sizes(11, 4, 1.5, 0.1, 1e6);
+  check_sizes(4, 3);
+  sizes(40, 6, 1.5, 0.1, 1e6);
+  check_sizes(6, 24);
+}
+END_TEST
+
+/* It grows where much of it survives, and shrinks where next to nothing does. */
+START_TEST(middle_found) {
+  ck_assert_double_eq(tdo_nursery_middle(2, 100, 90), 8);
+  ck_assert_double_eq(tdo_nursery_middle(2, 100, 30), 4);
+  ck_assert_double_eq(tdo_nursery_middle(2, 100, 10), 2);
+  ck_assert_double_eq(tdo_nursery_middle(2, 100, 1), 1);
 }
 END_TEST
 
 /* No larger than what can be copied in a pause, nor than the limit serves. */
 START_TEST(by_limits) {
-  sizes(1000, 100, 0.01, 1e6);
+  sizes(1000, 100, 100, 0.01, 1e6);
   check_sizes(6.8e6 / MIB, 4 * 6.8e6 / MIB);
-  sizes(1000, 100, 0, 1e6);
+  sizes(1000, 100, 100, 0, 1e6);
   check_sizes(1, 4);
-  sizes(20, 100, 0.1, 64);
+  sizes(20, 100, 100, 0.1, 64);
   check_sizes(4, 16);
 }
 END_TEST
@@ -120,6 +147,8 @@ START_TEST(when) {
   ck_assert_double_eq(once(MIB, 0.3, 0.9, 2.0), 2);
   ck_assert_double_eq(once(MIB, 0.3, 0.9, 0.9), 1);
   ck_assert_double_eq(once(MIB, 0.2, 0.5, 0.5), 1);
+  ck_assert_double_eq(once(MIB / 2, 0.28, 0.5, 0.5), 1);
+  ck_assert_double_eq(once(MIB / 2, 0.31, 0.5, 0.5), 2);
   ck_assert_double_eq(once(8 * MIB, 0.2, 0.5, 0.5), 2);
   ck_assert_double_eq(once(8 * MIB, 0.1, 0.5, 0.5), 1);
   ck_assert_double_eq(once(8 * MIB, 0.02, 0.5, 0.5), 0.5);
@@ -127,4 +156,5 @@ START_TEST(when) {
 }
 END_TEST
 
-SUITE_MAIN("nursery", 10, by_heap, by_limits, tried, not_compared, when)
+SUITE_MAIN("nursery", 10, by_heap, as_wished, middle_found, by_limits, tried,
+           not_compared, when)

@@ -156,9 +156,11 @@ void tdo_heap_note_work(tdo_heap_t *heap);
 /* Run VISIT for every arena of the process. */
 void tdo_heap_each(void (*visit)(tdo_heap_t *heap));
 
-/* Capacities (kB) of the default chain's generations, to begin with. */
-#define TDO_DEFAULT_NURSERY 1024
-#define TDO_DEFAULT_MIDDLE  1024
+/* Capacities (kB) of the default chain's generations, to begin with: nurseries
+   that are doubled from here leave an eighth of their zones to the buffers of
+   points, and so do not begin another zone. */
+#define TDO_DEFAULT_NURSERY 448
+#define TDO_DEFAULT_MIDDLE  56
 
 /* The chain of pools that name none; made at the first call. */
 mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap);

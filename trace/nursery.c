@@ -6,15 +6,23 @@
 #define NURSERY_LOW   0.125 /* of the heap, that the nursery has */
 #define NURSERY_HIGH  0.25  /* at least, and at most; within these limits: */
 #define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be */
+#define NURSERY_TINY  ((double)(1 << 20))
 #define NURSERY_MOST  ((double)(64 << 20))
 #define NURSERY_LIMIT 16.0  /* this part of the commit limit, at most */
 #define NURSERY_RATE  6.8e8 /* bytes copied in a second: the most, in a pause */
 #define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
                                              heap's size, */
-#define MIDDLE_TIMES  4     /* or so many times the nursery's, if that is less */
+#define MIDDLE_TIMES  4     /* or so many times the nursery's, if that is less; */
+#define MIDDLE_PART   0.125 /* at least this part of the nursery's, */
+#define MIDDLE_SMALL  ((double)(8 << 20)) /* and what the heap has beyond this */
+
+#define MIDDLE_DENSE  0.5   /* surviving share of it that makes it four times as */
+#define MIDDLE_GROW   0.15  /* large, or twice, */
+#define MIDDLE_SHRINK 0.05  /* and below which it is halved */
 
 #define ADAPT_GROW    0.15 /* share of the time in collections that grows it; */
 #define ADAPT_THRIFT  0.25 /* below NURSERY_FAIR, */
+#define ADAPT_TINY    0.3  /* and below NURSERY_TINY, */
 #define ADAPT_RUNS    3    /* times in a row */
 #define ADAPT_SHRINK  0.03 /* and that shrinks it */
 #define ADAPT_DEAD    0.3  /* dead share of a nursery that may grow, or */
@@ -28,7 +36,7 @@
 #define ADAPT_HOLD    8    /* else it does not grow for so many collections, */
 #define ADAPT_HOLD_MOST 256 /* next time twice as many, up to this */
 
-void tdo_nursery_sizes(double *nursery_o, double *middle_o, double wished,
+void tdo_nursery_sizes(double *nursery_io, double *middle_io,
                        const tdo_nursery_facts_t *facts) {
   double heap = facts->heap, copied = NURSERY_RATE * facts->pause_time;
   double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * heap, NURSERY_FAIR),
@@ -39,10 +47,18 @@ void tdo_nursery_sizes(double *nursery_o, double *middle_o, double wished,
                           facts->least);
 
   most = tdo_fmin(most, tdo_fmax(copied, least));
-  *nursery_o = tdo_fmax(tdo_fmin(wished, most), least);
-  *middle_o = tdo_fmax(*nursery_o,
-                       tdo_fmin(tdo_fmin(heap, MIDDLE_FAIR),
-                                MIDDLE_TIMES * *nursery_o));
+  *nursery_io = tdo_fmax(tdo_fmin(*nursery_io, most), least);
+  most = tdo_fmin(tdo_fmin(heap, MIDDLE_FAIR), MIDDLE_TIMES * *nursery_io);
+  *middle_io = tdo_fmin(tdo_fmax(*middle_io, heap - MIDDLE_SMALL), most);
+  *middle_io = tdo_fmax(*middle_io, MIDDLE_PART * *nursery_io);
+}
+
+double tdo_nursery_middle(double capacity, double condemned, double survived) {
+  if (survived > MIDDLE_DENSE * condemned)
+    return 4 * capacity;
+  if (survived > MIDDLE_GROW * condemned)
+    return 2 * capacity;
+  return survived < MIDDLE_SHRINK * condemned ? capacity / 2 : capacity;
 }
 
 void tdo_nursery_note(tdo_nursery_t *nursery, double ns, double bytes,
@@ -100,6 +116,14 @@ static double nursery_try(tdo_nursery_t *nursery, double capacity) {
   return 2 * capacity;
 }
 
+/* The share of the time in collections that a nursery of CAPACITY is not to
+   pass. */
+static double nursery_share(double capacity) {
+  if (capacity >= NURSERY_FAIR)
+    return ADAPT_GROW;
+  return capacity < NURSERY_TINY ? ADAPT_TINY : ADAPT_THRIFT;
+}
+
 double tdo_nursery_adapt(tdo_nursery_t *nursery, double capacity, double share,
                          const tdo_nursery_found_t *found) {
   bool small = capacity < NURSERY_FAIR;
@@ -107,8 +131,7 @@ double tdo_nursery_adapt(tdo_nursery_t *nursery, double capacity, double share,
   if (nursery->hold > 0)
     --nursery->hold;
   capacity = nursery_weigh(nursery, capacity);
-  if (share <= (small ? ADAPT_THRIFT : ADAPT_GROW) ||
-      !nursery_growth_pays(found))
+  if (share <= nursery_share(capacity) || !nursery_growth_pays(found))
     nursery->runs = 0;
   else
     capacity = small ? nursery_try(nursery, capacity) : 2 * capacity;

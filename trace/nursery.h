@@ -39,10 +39,14 @@ typedef struct tdo_nursery_found {
   double condemned, survived, scanned;
 } tdo_nursery_found_t;
 
-/* The capacity of a nursery that had better have WISHED bytes, and of the
-   generation after it. */
-void tdo_nursery_sizes(double *nursery_o, double *middle_o, double wished,
+/* The capacities that the nursery and the generation after it had better have,
+   and what they may have. */
+void tdo_nursery_sizes(double *nursery_io, double *middle_io,
                        const tdo_nursery_facts_t *facts);
+
+/* The generation after the nursery, of CAPACITY, was collected: what it had
+   better have (.middle). */
+double tdo_nursery_middle(double capacity, double condemned, double survived);
 
 /* To collect BYTES of nursery, and nothing else, took so long, and so much
    survived. */

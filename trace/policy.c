@@ -223,9 +223,9 @@ static bool policy_stress(tdo_heap_t *heap) {
   return true;
 }
 
-/* Give the default chain the sizes that suit the heap, and a nursery of WISHED
-   bytes if that does. */
-static void policy_size_chain(tdo_heap_t *heap, double wished) {
+/* Give the default chain the sizes that suit the heap, and as far as that allows
+   those that its nursery and middle generation have been given. */
+static void policy_size_chain(tdo_heap_t *heap) {
   tdo_gen_t *gens = heap->default_chain->gens;
   tdo_nursery_facts_t facts = {
       .heap = policy_heap_size(heap),
@@ -233,7 +233,7 @@ static void policy_size_chain(tdo_heap_t *heap, double wished) {
       .commit_limit = (double)heap->space.commit_limit,
       .least = (double)(TDO_DEFAULT_NURSERY << 10)};
 
-  tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, wished, &facts);
+  tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, &facts);
 }
 
 /* Bytes that may be promoted as they are before the next minor collection. */
@@ -261,7 +261,7 @@ static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   if (heap->tenuring != NULL)
     return true;
   if (chain == heap->default_chain) /* any, under stress */
-    policy_size_chain(heap, chain->gens[0].capacity);
+    policy_size_chain(heap);
   return false;
 }
 
@@ -469,19 +469,25 @@ static void policy_adapt(tdo_heap_t *heap) {
   tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
                                .survived = (double)trace->survived,
                                .scanned = (double)trace->scanned};
-  const tdo_gen_t *gen;
+  tdo_gen_t *nursery, *middle;
 
   heap->adapt_paused = paused;
   heap->adapt_since = now;
-  if (heap->default_chain == NULL || trace->full || heap->stress != 0)
+  if (trace->chain == NULL || trace->chain != heap->default_chain ||
+      heap->stress != 0)
     return;
-  gen = &heap->default_chain->gens[0];
-  if (trace->chain == heap->default_chain && trace->last == 0 &&
-      gen->condemned_size >= TENURE_LEAST * gen->capacity)
+  nursery = &trace->chain->gens[0];
+  middle = &trace->chain->gens[1];
+  if (trace->last == 0 &&
+      nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
     tdo_nursery_note(&heap->nursery, (double)(paused - trace->paused),
-                     gen->condemned_size, gen->survived);
-  policy_size_chain(heap, tdo_nursery_adapt(&heap->nursery, gen->capacity,
-                                            share, &found));
+                     nursery->condemned_size, nursery->survived);
+  if (trace->last > 0 && middle->condemned_size > 0)
+    middle->capacity = tdo_nursery_middle(
+        middle->capacity, middle->condemned_size, middle->survived);
+  nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,
+                                        share, &found);
+  policy_size_chain(heap);
 }
 
 void tdo_policy_collected(tdo_heap_t *heap) {
