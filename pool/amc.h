@@ -9,8 +9,19 @@
 
 #define AMC_CARD_SHIFT 8 /* object starts are known for each 256 bytes */
 
-typedef struct amc_seg {
+typedef struct amc_seg amc_seg_t;
+
+/* Where survivors of one generation are copied to. */
+typedef struct amc_to {
+  tdo_gen_t *gen;
+  amc_seg_t *seg;    /* being filled, or null */
+  amc_seg_t *large;  /* the last one made for a large object */
+  bool exposed;      /* `seg` is, for this slice */
+} amc_to_t;
+
+struct amc_seg {
   tdo_gcseg_t gc;    /* first */
+  amc_to_t *to;      /* white: where what survives goes */
   bool kept;         /* nailed, and everything stays that has not moved */
   bool large;        /* one object of its own extent */
   bool in_place;     /* white and nailed: whatever is reached stays */
@@ -30,15 +41,7 @@ typedef struct amc_seg {
   tdo_bits_t *held;  /* .held; null: none is */
   uint32_t *starts;  /* .starts */
   size_t card_count, starts_known;
-} amc_seg_t;
-
-/* Where survivors of one generation are copied to. */
-typedef struct amc_to {
-  tdo_gen_t *gen;
-  amc_seg_t *seg;    /* being filled, or null */
-  amc_seg_t *large;  /* the last one made for a large object */
-  bool exposed;      /* `seg` is, for this slice */
-} amc_to_t;
+};
 
 typedef struct amc_pool {
   tdo_pool_t pool;   /* first */
@@ -60,16 +63,6 @@ static inline amc_seg_t *tdo_amc_seg_of(tdo_gcseg_t *seg) {
 
 static inline char *tdo_amc_next(const amc_pool_t *amc, char *p) {
   return tdo_format_next(amc->pool.format, p);
-}
-
-static inline tdo_gen_t *tdo_amc_next_gen(amc_pool_t *amc, tdo_gen_t *gen) {
-  tdo_heap_t *heap = amc->pool.heap;
-
-  if (gen->chain == NULL)
-    return gen;
-  return heap->trace.skipping && gen->chain == heap->trace.chain
-             ? &heap->top
-             : tdo_chain_gen(amc->chain, gen->index + 1);
 }
 
 static inline size_t tdo_amc_pin_bytes(const amc_seg_t *seg) {

@@ -117,8 +117,7 @@ static inline void amc_copy_bytes(char *to, const char *from, size_t size) {
 static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
                       tdo_scan_t *scan) {
   tdo_format_t *fmt = amc->pool.format;
-  tdo_gen_t *gen = tdo_amc_next_gen(amc, seg->gc.gen);
-  amc_to_t *to = &amc->to[gen->chain == NULL ? amc->chain->count : gen->index];
+  amc_to_t *to = seg->to;
   size_t size = (size_t)(tdo_amc_next(amc, base) - base);
   amc_seg_t *dest;
   char *copy = amc_to_alloc(&dest, amc, to, size);
@@ -131,14 +130,14 @@ static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
   fmt->fwd(base + fmt->header, copy + fmt->header);
   amc->pool.heap->trace.survived += size;
   seg->gc.gen->survived += (double)size;
-  scan->ss._seen |= gen->bit;
+  scan->ss._seen |= to->gen->bit;
   return copy;
 }
 
 /* A large object alone in its segment moves by changing its generation. */
 static bool amc_promote_large(amc_pool_t *amc, amc_seg_t *seg,
                               tdo_scan_t *scan) {
-  tdo_gen_t *gen = tdo_amc_next_gen(amc, seg->gc.gen);
+  tdo_gen_t *gen = seg->to->gen;
   char *base = seg->gc.seg.base;
   size_t size = (size_t)(seg->condemned - base);
 
@@ -169,7 +168,7 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   moved = fmt->isfwd(*ref_io);
   if (moved != NULL) {
     *ref_io = moved;
-    scan->ss._seen |= tdo_amc_next_gen(amc, seg->gc.gen)->bit;
+    scan->ss._seen |= seg->to->gen->bit;
   } else if (tdo_amc_is_pinned(amc, seg, base) || seg->kept) {
     scan->ss._seen |= seg->gc.gen->bit;
   } else if (scan->rank == TDO_RANK_WEAK) {
@@ -253,7 +252,7 @@ mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
   moved = fmt->isfwd(*ref_io);
   if (moved != NULL) {
     *ref_io = moved;
-    scan->ss._seen |= tdo_amc_next_gen(amc, gc->gen)->bit;
+    scan->ss._seen |= seg->to->gen->bit;
     return MPS_RES_OK;
   }
   if (scan->rank == TDO_RANK_WEAK) {
@@ -375,6 +374,15 @@ static bool amc_may_stay(const amc_pool_t *amc, const amc_seg_t *seg) {
          (seg->live == 0 || (double)seg->live > AMC_DENSE * (double)filled);
 }
 
+/* Where what survives in white GEN goes. */
+static amc_to_t *amc_next_to(const amc_pool_t *amc, const tdo_gen_t *gen) {
+  const tdo_trace_t *trace = &amc->pool.heap->trace;
+  bool top = gen->chain == NULL ||
+             (trace->skipping && gen->chain == trace->chain);
+
+  return &amc->to[top ? amc->chain->count : gen->index + 1];
+}
+
 void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   amc_pool_t *amc = tdo_amc_of(pool);
   amc_seg_t *seg = tdo_amc_seg_of(gc);
@@ -383,6 +391,7 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   gc->filled = seg->condemned = tdo_gcseg_filled(gc);
   TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
   seg->marked = 0;
+  seg->to = amc_next_to(amc, gc->gen);
   seg->in_place = amc_may_stay(amc, seg);
   gc->nailed = seg->in_place;
 }
