@@ -276,30 +276,45 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   return true;
 }
 
-mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
-  mps_arena_t heap = scan->heap;
-  tdo_gcseg_t *seg;
-  tdo_seg_t *owner;
+/* A reference to a grain of OWNER, which may be null. */
+static inline mps_res_t trace_fix_owner(tdo_scan_t *scan, mps_addr_t *ref_io,
+                                        tdo_seg_t *owner) {
+  tdo_gcseg_t *seg = (tdo_gcseg_t *)(void *)owner;
 
-  TDO_EVENT_CRITICAL(REF, FIX, (tdo_word_t)heap, (tdo_word_t)*ref_io,
-                     scan->rank);
-  if (!tdo_space_contains(&heap->space, *ref_io))
-    return MPS_RES_OK;
-  owner = heap->space.owner[tdo_space_grain(&heap->space, *ref_io)];
   if (owner == NULL) {
     TDO_CRITICAL(scan->rank == TDO_RANK_AMBIG); /* a dangling reference */
     return MPS_RES_OK;
   }
   if (!owner->automatic)
     return MPS_RES_OK;
-  seg = (tdo_gcseg_t *)(void *)owner;
   if (!seg->white) {
     scan->ss._seen |= seg->gen->bit;
     return MPS_RES_OK;
   }
-  if (TDO_UNLIKELY(heap->trace.ephemerons.count != 0))
+  if (TDO_UNLIKELY(scan->heap->trace.ephemerons.count != 0))
     return tdo_ephemerons_fix(scan, seg, ref_io);
   return seg->pool->klass->fix(seg->pool, scan, seg, ref_io);
+}
+
+/* Client memory beyond its first block, or none. Apart, so that the ordinary
+   path saves no registers. */
+__attribute__((noinline)) static mps_res_t trace_fix_far(tdo_scan_t *scan,
+                                                         mps_addr_t *ref_io) {
+  const tdo_space_t *sp = &scan->heap->space;
+
+  if (!tdo_space_contains(sp, *ref_io))
+    return MPS_RES_OK;
+  return trace_fix_owner(scan, ref_io, tdo_seg_of(sp, *ref_io));
+}
+
+mps_res_t tdo_trace_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
+  const tdo_space_t *sp = &scan->heap->space;
+
+  TDO_EVENT_CRITICAL(REF, FIX, (tdo_word_t)scan->heap, (tdo_word_t)*ref_io,
+                     scan->rank);
+  if (TDO_UNLIKELY(!tdo_space_near(sp, *ref_io)))
+    return trace_fix_far(scan, ref_io);
+  return trace_fix_owner(scan, ref_io, tdo_space_near_owner(sp, *ref_io));
 }
 
 bool tdo_trace_alive(mps_arena_t heap, mps_addr_t *ref_io) {
