@@ -114,8 +114,8 @@ static inline void amc_copy_bytes(char *to, const char *from, size_t size) {
 }
 
 /* Copy the object at BASE out of SEG; null if there is no memory. */
-__attribute__((always_inline)) static inline char *amc_copy(
-    amc_pool_t *amc, amc_seg_t *seg, char *base, tdo_scan_t *scan) {
+static TDO_INLINE char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
+                                 tdo_scan_t *scan) {
   tdo_format_t *fmt = amc->pool.format;
   amc_to_t *to = seg->to;
   size_t size = (size_t)(tdo_amc_next(amc, base) - base);

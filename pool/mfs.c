@@ -164,7 +164,7 @@ static inline void mfs_put(mfs_t *mfs, void *p) {
 }
 
 /* What is not in the arena's first block of memory, or is no unit in use. */
-__attribute__((noinline)) static void mfs_free_slowly(mfs_t *mfs, char *p,
+TDO_NOINLINE static void mfs_free_slowly(mfs_t *mfs, char *p,
                                                       size_t size) {
   bool same = size == mfs->asked;
   bool aligned = (tdo_word_t)p % MPS_PF_ALIGN == 0;

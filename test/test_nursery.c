@@ -128,7 +128,25 @@ START_TEST(not_compared) {
   ck_assert_double_eq(collect(&n, size, 1.0, 1), 4 * MIB);
   share = 0.33; /* much the same */
   ck_assert_double_eq(collect(&n, 2 * size, 1.0, 3), size);
+  n = (tdo_nursery_t){0};
+  ck_assert_double_eq(collect(&n, MIB, 1.0, 3), 2 * MIB);
+  share = 0.6;
+  ck_assert_double_eq(collect(&n, 2 * MIB, 1.0, 2), 2 * MIB);
+  ck_assert_double_eq(collect(&n, 2 * MIB, 1.0, 1), 4 * MIB);
   share = 0.5;
+}
+END_TEST
+
+/* Collections that looked at little of the nursery tell nothing of its cost:
+   there is no trial, and none is judged. */
+START_TEST(not_noted) {
+  tdo_nursery_t n = {0};
+  tdo_nursery_found_t found = {MIB, MIB / 2, MIB / 2};
+  for (unsigned i = 0; i < 8; ++i)
+    ck_assert_double_eq(tdo_nursery_adapt(&n, MIB, 0.3, &found), MIB);
+  ck_assert_double_eq(collect(&n, MIB, 1.0, 3), 2 * MIB);
+  for (unsigned i = 0; i < 8; ++i)
+    ck_assert_double_eq(tdo_nursery_adapt(&n, 2 * MIB, 0.3, &found), 2 * MIB);
 }
 END_TEST
 
@@ -157,4 +175,4 @@ START_TEST(when) {
 END_TEST
 
 SUITE_MAIN("nursery", 10, by_heap, as_wished, middle_found, by_limits, tried,
-           not_compared, when)
+           not_compared, not_noted, when)

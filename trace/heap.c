@@ -167,7 +167,7 @@ void tdo_heap_catch_up(tdo_heap_t *heap) {
   heap_settle_late(heap);
 }
 
-__attribute__((noinline)) void tdo_heap_enter(tdo_heap_t *heap) {
+TDO_NOINLINE void tdo_heap_enter(tdo_heap_t *heap) {
   heap_claim(heap, __builtin_frame_address(0));
   TDO_CHECK(heap->sig == TDO_HEAP_SIG);
   if (TDO_UNLIKELY(

@@ -482,7 +482,7 @@ static void policy_adapt(tdo_heap_t *heap) {
       nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
     tdo_nursery_note(&heap->nursery, (double)(paused - trace->paused),
                      nursery->condemned_size, nursery->survived);
-  if (trace->last > 0 && middle->condemned_size > 0)
+  if (trace->last > 0)
     middle->capacity = tdo_nursery_middle(
         middle->capacity, middle->condemned_size, middle->survived);
   nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,

@@ -298,8 +298,8 @@ static inline mps_res_t trace_fix_owner(tdo_scan_t *scan, mps_addr_t *ref_io,
 
 /* Client memory beyond its first block, or none. Apart, so that the ordinary
    path saves no registers. */
-__attribute__((noinline)) static mps_res_t trace_fix_far(tdo_scan_t *scan,
-                                                         mps_addr_t *ref_io) {
+TDO_NOINLINE static mps_res_t trace_fix_far(tdo_scan_t *scan,
+                                            mps_addr_t *ref_io) {
   const tdo_space_t *sp = &scan->heap->space;
 
   if (!tdo_space_contains(sp, *ref_io))
