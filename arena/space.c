@@ -333,6 +333,8 @@ bool tdo_space_check(const tdo_space_t *sp) {
       TDO_CHECK((sp->owner[g] != NULL) == tdo_bits_get(sp->used, g));
     spare += (memory - used) << sp->grain_shift;
   }
+  for (size_t i = TDO_GROUP_SHARED; i < TDO_GROUPS; ++i)
+    TDO_CHECK(zones[i] == sp->groups[i].zones); /* .zone */
   TDO_CHECK(sp->vm == NULL || spare == sp->spare);
   TDO_CHECK(sp->committed <= sp->commit_limit); /* .limit */
   return true;

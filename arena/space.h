@@ -17,7 +17,7 @@
    Invariants:
    .owner    owner[g] != NULL iff grain g is used; used grains are committed.
    .zone     a zone with a used grain belongs to a group; a zone of no group
-             has none.
+             has none. A group, other than that of the free, counts its zones.
    .byte     zone_byte[z] is its group's byte, or SHARED for a zone that two
              groups had to share because address space was short.
    .huge     a zone for which huge pages were advised has all its memory.
@@ -111,7 +111,7 @@ typedef struct tdo_space {
     uint32_t head; /* of the list of usable zones */
     unsigned char byte;
     bool live;
-    uint32_t zones; /* that it has; those of TDO_GROUP_FREE are not counted */
+    uint32_t zones; /* .zone */
     bool huge; /* huge pages are advised for its zones */
   } groups[TDO_GROUPS];
   /* Accounts, in bytes. */
