@@ -176,18 +176,25 @@ START_TEST(no_calls) {
 END_TEST
 
 /* Blocks from all over the address space; objects that refer across them,
-   move, and keep what they refer to. */
+   move, and keep what they refer to. A root refers to a block of a manual
+   pool, too, which neither moves nor is kept. */
 START_TEST(extension) {
   enum { BLOCKS = 12 };
   static char fixed[1000003];
   char *blocks[BLOCKS];
-  size_t reserved;
-  mps_pool_t found;
+  size_t reserved, outside = 0;
+  mps_pool_t found, manual;
+  mps_root_t manual_root;
+  mps_addr_t block, kept;
 
   random_start();
   memset(table, 0, sizeof table);
-  start_client(memory + 3, 1 << 20);
+  start_client(memory + 3, 300000); /* less than a nursery */
   heap_in_arena(mps_class_amc());
+  CREATE(manual, mps_class_mfs(), MFS_UNIT_SIZE, 64);
+  block = kept = alloc(manual, 64);
+  REQUIRE(mps_root_create_table(&manual_root, arena, mps_rank_exact(), 0,
+                                &block, 1) == MPS_RES_OK);
   for (int i = 0; i < BLOCKS; ++i) {
     size_t size = i % 3 == 2 ? 100000 : 3000000;
     blocks[i] = i == 0 ? fixed : malloc(size);
@@ -209,6 +216,7 @@ START_TEST(extension) {
       if (table[n] != NULL) {
         REQUIRE(number_of(table[n]) == n);
         REQUIRE(mps_addr_pool(&found, arena, table[n]) && found == pool);
+        outside += (size_t)((char *)table[n] - memory) >= sizeof memory;
       }
     if (i % 4 == 3) {
       collect();
@@ -217,11 +225,15 @@ START_TEST(extension) {
     }
     check_accounts();
   }
+  ck_assert_uint_gt(outside, 0);
   ck_assert(!mps_arena_has_addr(arena, &found));
   ck_assert(!mps_arena_has_addr(arena, NULL));
   ck_assert_int_eq(mps_arena_extend(arena, fixed, 10), MPS_RES_MEMORY);
   ck_assert_int_eq(mps_arena_extend(arena, fixed, sizeof fixed),
                    MPS_RES_PARAM);
+  ck_assert_ptr_eq(block, kept);
+  mps_root_destroy(manual_root);
+  mps_pool_destroy(manual);
   memset(table, 0, sizeof table);
   heap_stop();
   for (int i = 1; i < BLOCKS; ++i)
