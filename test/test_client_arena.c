@@ -225,7 +225,7 @@ START_TEST(extension) {
     }
     check_accounts();
   }
-  ck_assert_uint_gt(outside, 0);
+  ck_assert(outside > 0 || suite_stressed()); /* which leaves no garbage */
   ck_assert(!mps_arena_has_addr(arena, &found));
   ck_assert(!mps_arena_has_addr(arena, NULL));
   ck_assert_int_eq(mps_arena_extend(arena, fixed, 10), MPS_RES_MEMORY);
