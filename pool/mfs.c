@@ -164,8 +164,7 @@ static inline void mfs_put(mfs_t *mfs, void *p) {
 }
 
 /* What is not in the arena's first block of memory, or is no unit in use. */
-TDO_NOINLINE static void mfs_free_slowly(mfs_t *mfs, char *p,
-                                                      size_t size) {
+static TDO_NOINLINE void mfs_free_slowly(mfs_t *mfs, char *p, size_t size) {
   bool same = size == mfs->asked;
   bool aligned = (tdo_word_t)p % MPS_PF_ALIGN == 0;
   bool ours = mfs_has(mfs, tdo_seg_of(mfs->space, p), p), twice;
