@@ -6,25 +6,38 @@
 #include "arena/control.h"
 #include "code/check.h"
 
+/* Classes: every multiple of the unit, then of a cache line, at which such
+   blocks begin, then powers of two. Descriptors at distances of a power of two
+   would compete for few places in a cache. */
 #define CONTROL_UNIT  16
-#define CONTROL_SMALL 128  /* classes of every multiple of the unit to here */
-#define CONTROL_LARGE 2048 /* then powers of two to here */
+#define CONTROL_SMALL 128
+#define CONTROL_LINE  64
+#define CONTROL_MID   512
+#define CONTROL_LARGE 2048
+
+#define CONTROL_SMALLS (CONTROL_SMALL / CONTROL_UNIT)
+#define CONTROL_LINES  ((CONTROL_MID - CONTROL_SMALL) / CONTROL_LINE)
+#define CONTROL_MIDS   (CONTROL_SMALLS + CONTROL_LINES)
 
 static unsigned control_class(size_t size) {
-  unsigned i = CONTROL_SMALL / CONTROL_UNIT;
+  unsigned i = CONTROL_MIDS;
 
   if (size <= CONTROL_SMALL)
     return (unsigned)((size + CONTROL_UNIT - 1) / CONTROL_UNIT) - 1;
-  for (size_t s = CONTROL_SMALL * 2; s < size; s *= 2)
+  if (size <= CONTROL_MID)
+    return CONTROL_SMALLS +
+           (unsigned)((size - CONTROL_SMALL - 1) / CONTROL_LINE);
+  for (size_t s = CONTROL_MID * 2; s < size; s *= 2)
     ++i;
   return i;
 }
 
 static size_t control_class_size(unsigned i) {
-  unsigned small = CONTROL_SMALL / CONTROL_UNIT;
-
-  return i < small ? (i + 1) * CONTROL_UNIT
-                   : (size_t)CONTROL_SMALL << (i - small + 1);
+  if (i < CONTROL_SMALLS)
+    return (i + 1) * CONTROL_UNIT;
+  if (i < CONTROL_MIDS)
+    return CONTROL_SMALL + (i - CONTROL_SMALLS + 1) * CONTROL_LINE;
+  return (size_t)CONTROL_MID << (i - CONTROL_MIDS + 1);
 }
 
 void tdo_control_init(tdo_control_t *c, tdo_space_t *space) {
@@ -34,10 +47,11 @@ void tdo_control_init(tdo_control_t *c, tdo_space_t *space) {
   c->owner.sig = TDO_SEG_SIG;
 }
 
-/* Cut what is left of the newest slab into blocks of the smaller classes. */
-static void control_use_up(tdo_control_t *c) {
-  while ((size_t)(c->fresh_limit - c->fresh) >= CONTROL_UNIT) {
-    size_t left = (size_t)(c->fresh_limit - c->fresh);
+/* Cut what there is of the newest slab before LIMIT into blocks of the smaller
+   classes. */
+static void control_use_up(tdo_control_t *c, const char *limit) {
+  while (c->fresh < limit) {
+    size_t left = (size_t)(limit - c->fresh);
     size_t size = left >= CONTROL_SMALL ? CONTROL_SMALL
                                         : tdo_round_down(left, CONTROL_UNIT);
     unsigned i = control_class(size);
@@ -55,7 +69,7 @@ static mps_res_t control_new_slab(tdo_control_t *c) {
 
   if (res != MPS_RES_OK)
     return res;
-  control_use_up(c);
+  control_use_up(c, c->fresh_limit);
   c->fresh = tdo_space_addr(c->space, first);
   c->fresh_limit = c->fresh + tdo_space_bytes(c->space, n);
   return MPS_RES_OK;
@@ -88,11 +102,15 @@ mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size) {
     *p_o = c->free[i];
     memcpy(&c->free[i], c->free[i], sizeof(void *));
   } else {
-    if ((size_t)(c->fresh_limit - c->fresh) < bytes) {
+    size_t gap =
+        bytes > CONTROL_SMALL ? -(size_t)c->fresh & (CONTROL_LINE - 1) : 0;
+    if ((size_t)(c->fresh_limit - c->fresh) < gap + bytes) {
       mps_res_t res = control_new_slab(c);
       if (res != MPS_RES_OK)
         return res;
+      gap = 0;
     }
+    control_use_up(c, c->fresh + gap);
     *p_o = c->fresh;
     c->fresh += bytes;
   }

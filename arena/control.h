@@ -6,7 +6,7 @@
 
 #include "arena/segment.h"
 
-#define TDO_CONTROL_CLASSES 16 /* multiples of 16 and powers of two */
+#define TDO_CONTROL_CLASSES 16 /* see control.c */
 
 typedef struct tdo_control {
   tdo_space_t *space;
@@ -17,8 +17,9 @@ typedef struct tdo_control {
 } tdo_control_t;
 
 void tdo_control_init(tdo_control_t *c, tdo_space_t *space);
-/* SIZE > 0 bytes, aligned to 16; contents undefined. Results as
-   tdo_space_alloc. O(1) for small blocks. Needs the arena's lock. */
+/* SIZE > 0 bytes, aligned to 16, more than 128 to a cache line; contents
+   undefined. Results as tdo_space_alloc. O(1) for small blocks. Needs the
+   arena's lock. */
 mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
 /* Exactly the size it was allocated with. */
 void tdo_control_free(tdo_control_t *c, void *p, size_t size);

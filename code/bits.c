@@ -65,6 +65,17 @@ size_t tdo_bits_next_clear(const tdo_bits_t *t, size_t base, size_t limit) {
   return bits_next(t, base, limit, BITS_ALL);
 }
 
+size_t tdo_bits_next_in(const tdo_bits_t *t, const tdo_bits_t *not_in,
+                        size_t base, size_t limit) {
+  TDO_CRITICAL(base <= limit);
+  for (size_t w = base / TDO_WORD_BITS; w < tdo_bits_words(limit); ++w) {
+    tdo_bits_t x = t[w] & ~not_in[w] & bits_mask(w, base, limit);
+    if (x != 0)
+      return w * TDO_WORD_BITS + bits_low(x);
+  }
+  return limit;
+}
+
 bool tdo_bits_all_clear(const tdo_bits_t *t, size_t base, size_t limit) {
   return bits_next(t, base, limit, 0) == limit;
 }

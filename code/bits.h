@@ -40,6 +40,10 @@ bool tdo_bits_all_set(const tdo_bits_t *t, size_t base, size_t limit);
 size_t tdo_bits_next_set(const tdo_bits_t *t, size_t base, size_t limit);
 size_t tdo_bits_next_clear(const tdo_bits_t *t, size_t base, size_t limit);
 
+/* The same for bits that are set in T and clear in NOT_IN. */
+size_t tdo_bits_next_in(const tdo_bits_t *t, const tdo_bits_t *not_in,
+                        size_t base, size_t limit);
+
 /* One past the last set bit in [BASE, LIMIT), or BASE if none. */
 size_t tdo_bits_last_set(const tdo_bits_t *t, size_t base, size_t limit);
 

@@ -14,11 +14,10 @@
              with base at seg.base + i * align is pinned.
    .scanned  in a segment being filled by the collector, objects in
              [base, scanned) are black, in [scanned, filled) grey.
-   .unread   a pinned object has its bit in `unread`, too, until it is scanned
-             (not in leaf pools).
-   .held     in a white nailed segment, an object with its bit in `held` must
-             not move, because something that may yet be found alive refers to
-             it ambiguously: it is pinned when it is reached, and else dies.
+   .read     a pinned object has its bit in `read`, too, once it is scanned
+   (not in leaf pools). .held     in a white nailed segment, an object with its
+   bit in `held` must not move, because something that may yet be found alive
+   refers to it ambiguously: it is pinned when it is reached, and else dies.
    .padded   if `padded` is not null, a bit of the second half of pin_table is
              set iff a pad begins as many alignment units beyond `padded`, in
              what collections left between objects that stay.
@@ -133,7 +132,7 @@ void tdo_amc_free_tables(amc_seg_t *seg) {
                           seg->card_count * sizeof(uint32_t));
   if (seg->held != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->held, tdo_amc_pin_bytes(seg) / 2);
-  seg->pins = seg->unread = seg->held = NULL;
+  seg->pins = seg->read = seg->held = NULL;
   seg->starts = NULL;
   seg->starts_known = 0;
 }

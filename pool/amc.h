@@ -21,22 +21,24 @@ typedef struct amc_to {
 
 struct amc_seg {
   tdo_gcseg_t gc;    /* first */
+  char *condemned;   /* .condemned */
+  tdo_bits_t *pins;  /* .pins; null while nothing is pinned */
+  tdo_bits_t *pin_table; /* room for pins and read, secured in advance, or
+                            null */
   amc_to_t *to;      /* white: where what survives goes */
   bool kept;         /* nailed, and everything stays that has not moved */
   bool large;        /* one object of its own extent */
   bool in_place;     /* white and nailed: whatever is reached stays */
+  bool pins_used;    /* pin_table may have bits set */
   size_t live;       /* bytes that survived the last collection in place;
                         0: not known */
+  /* What it takes to condemn a segment is before this. */
   size_t marked;     /* bytes found to survive by the one in progress */
+  tdo_bits_t *read;  /* .read; as pins */
+  size_t pin_count;  /* bits in each */
+  char *scanned;     /* .scanned */
   tdo_ring_t open_ring; /* in pool->open, while nailed and exposed */
   char *first;       /* what lies before it is a pad; null: nothing does */
-  char *scanned;     /* .scanned */
-  char *condemned;   /* .condemned */
-  /* .pins, .unread; null while nothing is pinned */
-  tdo_bits_t *pins, *unread;
-  tdo_bits_t *pin_table; /* room for both, secured in advance, or null */
-  size_t pin_count;  /* bits in each */
-  bool pins_used;    /* pin_table may have bits set */
   char *padded;      /* .padded; null: no pads are known */
   tdo_bits_t *held;  /* .held; null: none is */
   uint32_t *starts;  /* .starts */
@@ -73,7 +75,7 @@ static inline size_t tdo_amc_pin_bytes(const amc_seg_t *seg) {
 static inline void tdo_amc_use_pins(amc_seg_t *seg) {
   seg->padded = NULL;
   seg->pins = seg->pin_table;
-  seg->unread = seg->pins + tdo_bits_words(seg->pin_count);
+  seg->read = seg->pins + tdo_bits_words(seg->pin_count);
   if (seg->pins_used)
     memset(seg->pins, 0, tdo_amc_pin_bytes(seg));
   seg->pins_used = true;

@@ -1,5 +1,5 @@
 /* Testudo: mostly-copying pools: objects found by any address in them, and
-   pinned (.pins, .unread, .held and .starts in amc.c).
+   pinned (.pins, .read, .held and .starts in amc.c).
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "code/check.h"
@@ -120,7 +120,6 @@ void tdo_amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
     if (tdo_bits_get(seg->pins, i))
       return;
     tdo_bits_set(seg->pins, i);
-    tdo_bits_set(seg->unread, i);
   }
   tdo_amc_grey(amc, seg);
 }

@@ -6,7 +6,7 @@
 #include "pool/amc.h"
 
 #define AMC_TO_SIZE 65536 /* of segments that survivors fill */
-#define AMC_DENSE   0.6   /* live share that leaves them in place */
+#define AMC_DENSE   0.75  /* live share that leaves them in place */
 
 /* ---- copying ---- */
 
@@ -203,11 +203,8 @@ static mps_res_t amc_fix_in_place(amc_pool_t *amc, tdo_scan_t *scan,
     return MPS_RES_OK;
   }
   tdo_bits_set(seg->pins, i);
-  if (!amc->leaf) {
-    tdo_bits_set(seg->unread, i);
-    if (!seg->gc.grey)
-      tdo_gcseg_set_grey(&seg->gc);
-  }
+  if (!amc->leaf && !seg->gc.grey)
+    tdo_gcseg_set_grey(&seg->gc);
   return MPS_RES_OK;
 }
 
@@ -222,9 +219,6 @@ void tdo_amc_fetch(const tdo_gcseg_t *gc, const char *ref) {
   i = tdo_amc_pin_index(tdo_amc_of(gc->pool), seg,
                         ref - gc->pool->format->header);
   __builtin_prefetch(&seg->pin_table[i / TDO_WORD_BITS], 1);
-  __builtin_prefetch(&seg->pin_table[tdo_bits_words(seg->pin_count) +
-                                     i / TDO_WORD_BITS],
-                     1);
 }
 
 mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
@@ -290,21 +284,41 @@ static mps_res_t amc_scan_kept(amc_pool_t *amc, tdo_scan_t *scan,
   return res;
 }
 
+#define FETCH_WORDS 4 /* of pins, ahead of where objects are read */
+
+/* The walk over SEG's pins has come to bit I, and what *FETCHED words of them
+   tell of is on its way to the cache: have more objects fetched. */
+static inline void amc_fetch_pinned(const amc_pool_t *amc,
+                                    const amc_seg_t *seg, size_t i,
+                                    size_t *fetched) {
+  size_t end =
+      tdo_min(i / TDO_WORD_BITS + FETCH_WORDS, tdo_bits_words(seg->pin_count));
+
+  for (size_t w = *fetched; w < end; ++w) {
+    const char *base = seg->gc.seg.base + (w * TDO_WORD_BITS << amc->shift);
+    for (tdo_bits_t x = seg->pins[w]; x != 0; x &= x - 1)
+      __builtin_prefetch(base + ((size_t)__builtin_ctzl(x) << amc->shift));
+    *fetched = w + 1;
+  }
+}
+
 /* Scan the pinned objects that were not scanned yet, and those that this
    pins. */
 static mps_res_t amc_scan_pinned(amc_pool_t *amc, tdo_scan_t *scan,
                                  amc_seg_t *seg) {
-  size_t i = 0, n = seg->pin_count;
+  size_t i = 0, n = seg->pin_count, fetched = 0;
 
-  while ((i = tdo_bits_next_set(seg->unread, i, n)) < n ||
-         (i = tdo_bits_next_set(seg->unread, 0, n)) < n) {
+  while ((i = tdo_bits_next_in(seg->pins, seg->read, i, n)) < n ||
+         (i = tdo_bits_next_in(seg->pins, seg->read, 0, n)) < n) {
     char *p = seg->gc.seg.base + (i << amc->shift), *q = p;
     mps_res_t res;
     do { /* neighbours are scanned as one */
-      tdo_bits_clear(seg->unread, i);
+      amc_fetch_pinned(amc, seg, i, &fetched);
+      tdo_bits_set(seg->read, i);
       q = tdo_amc_next(amc, q);
       i = tdo_amc_pin_index(amc, seg, q);
-    } while (i < n && tdo_bits_get(seg->unread, i));
+    } while (i < n && tdo_bits_get(seg->pins, i) &&
+             !tdo_bits_get(seg->read, i));
     seg->marked += (size_t)(q - p);
     res = tdo_scan_formatted(scan, &amc->pool, p, q);
     if (res != MPS_RES_OK)
@@ -390,7 +404,6 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   tdo_amc_close_to(amc, seg);
   gc->filled = seg->condemned = tdo_gcseg_filled(gc);
   TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
-  seg->marked = 0;
   seg->to = amc_next_to(amc, gc->gen);
   seg->in_place = amc_may_stay(amc, seg);
   gc->nailed = seg->in_place;
@@ -443,11 +456,11 @@ static void amc_pad(amc_pool_t *amc, char *base, char *limit) {
 }
 
 /* From now on pads are noted (.padded), as far as there is a table for that.
-   The pins stay; what was unread has been read. */
+   The pins stay; all of them have been read. */
 static void amc_note_pads(amc_seg_t *seg) {
   seg->padded = NULL;
   if (seg->pins != NULL) {
-    memset(seg->unread, 0, tdo_amc_pin_bytes(seg) / 2);
+    memset(seg->read, 0, tdo_amc_pin_bytes(seg) / 2);
     seg->padded = seg->gc.seg.base;
   }
 }
@@ -457,7 +470,7 @@ static void amc_pad_between(amc_pool_t *amc, amc_seg_t *seg, char *base,
                             char *limit) {
   amc_pad(amc, base, limit);
   if (base < limit && seg->padded != NULL)
-    tdo_bits_set(seg->unread, tdo_amc_pin_index(amc, seg, base));
+    tdo_bits_set(seg->read, tdo_amc_pin_index(amc, seg, base));
 }
 
 /* Give back the whole grains of dead [seg.base, FIRST), which is then where
@@ -493,10 +506,12 @@ static char *amc_next_stay(amc_pool_t *amc, amc_seg_t *seg, char *p) {
 static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   tdo_space_t *sp = tdo_pool_space(&amc->pool);
   char *p = seg->gc.seg.base, *first = NULL, *dead = p, *next, *end;
-  size_t live = 0;
+  size_t live = 0, fetched = 0;
 
   amc_note_pads(seg);
   for (; (p = amc_next_stay(amc, seg, p)) < seg->gc.filled; p = next) {
+    if (!seg->kept)
+      amc_fetch_pinned(amc, seg, tdo_amc_pin_index(amc, seg, p), &fetched);
     next = tdo_amc_next(amc, p);
     if (first == NULL)
       first = p;
@@ -559,12 +574,12 @@ static void amc_part(amc_seg_t *seg) {
 }
 
 /* Everything in SEG survived in place. */
-static void amc_reclaim_full(amc_pool_t *amc, amc_seg_t *seg) {
-  seg->live = seg->marked;
-  amc->pool.heap->trace.survived += seg->marked;
+static void amc_reclaim_full(amc_pool_t *amc, amc_seg_t *seg, size_t filled) {
+  seg->live = filled;
+  amc->pool.heap->trace.survived += filled;
   memset(seg->pins, 0, tdo_amc_pin_bytes(seg)); /* not in the next flip */
   seg->pins_used = false;
-  seg->pins = seg->unread = NULL;
+  seg->pins = seg->read = NULL;
   seg->gc.nailed = seg->in_place = false;
   tdo_gcseg_clear_white(&seg->gc);
 }
@@ -573,14 +588,16 @@ void tdo_amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   amc_pool_t *amc = tdo_amc_of(pool);
   amc_seg_t *seg = tdo_amc_seg_of(gc);
   size_t filled = (size_t)(seg->condemned - gc->seg.base);
+  size_t marked = seg->marked;
 
+  seg->marked = 0;
   amc_part(seg);
   if (gc->ap != NULL || gc->filled > seg->condemned) {
     amc_reclaim_tail(amc, seg);
   } else if (seg->in_place && seg->pins == NULL) {
     tdo_amc_free_seg(seg);
-  } else if (seg->in_place && seg->marked == filled) {
-    amc_reclaim_full(amc, seg);
+  } else if (seg->in_place && marked == filled) {
+    amc_reclaim_full(amc, seg, filled);
   } else if (seg->gc.nailed) {
     tdo_amc_open(amc, seg);
     amc_reclaim_nailed(amc, seg);

@@ -63,11 +63,23 @@ static void change(size_t base, size_t limit, bool value) {
   }
 }
 
+/* Bits that are in the table and not in another, which has every third. */
+static void search_in(size_t base, size_t limit) {
+  static tdo_bits_t other[sizeof table / sizeof table[0]];
+  size_t i = base;
+  for (size_t k = 0; k < limit; k += 3)
+    tdo_bits_set(other, k);
+  while (i < limit && !(model[i] && i % 3 != 0))
+    ++i;
+  ck_assert_uint_eq(tdo_bits_next_in(table, other, base, limit), i);
+}
+
 static void search(size_t base, size_t limit) {
   size_t set = model_next(base, limit, true);
   size_t clear = model_next(base, limit, false);
   ck_assert_uint_eq(tdo_bits_next_set(table, base, limit), set);
   ck_assert_uint_eq(tdo_bits_next_clear(table, base, limit), clear);
+  search_in(base, limit);
   ck_assert_int_eq(tdo_bits_all_clear(table, base, limit), set == limit);
   ck_assert_int_eq(tdo_bits_all_set(table, base, limit), clear == limit);
   ck_assert_uint_eq(tdo_bits_last_set(table, base, limit),

@@ -46,7 +46,7 @@ static mps_res_t block_make(size_t i, size_t size) {
     REQUIRE(p == &blocks);
     return res;
   }
-  REQUIRE((tdo_word_t)p % 16 == 0);
+  REQUIRE((tdo_word_t)p % (size > 128 ? 64 : 16) == 0);
   REQUIRE(tdo_seg_of(&space, p) == &control.owner);
   blocks[i].base = p;
   blocks[i].size = size;

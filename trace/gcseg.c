@@ -125,7 +125,6 @@ void tdo_gcseg_fetch_above(const tdo_gcseg_t *seg) {
     __builtin_prefetch(near, 1);
     __builtin_prefetch(near + 64, 1);
     __builtin_prefetch(near + 128, 1);
-    __builtin_prefetch(near + 192, 1);
   }
 }
 

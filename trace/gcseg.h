@@ -32,11 +32,11 @@
 struct tdo_gcseg {
   tdo_seg_t seg; /* first; seg.automatic is true */
   tdo_pool_t *pool;
+  /* Here begins the second cache line: what fixing wants to know is in the
+     first two, and in what the class puts behind this structure first. */
   tdo_gen_t *gen;
-  tdo_ring_t gen_ring;  /* in gen->segs or gen->white */
-  tdo_ring_t grey_ring; /* in heap->trace.grey[rank] */
-  tdo_ap_t *ap;         /* whose buffer lies here, or null */
   char *filled;         /* see .filled; stale while AP is attached */
+  tdo_ap_t *ap;         /* whose buffer lies here, or null */
   mps_rank_t rank;      /* of the references in it */
   bool leaf;            /* never scanned, never protected */
   bool white, grey;
@@ -47,6 +47,8 @@ struct tdo_gcseg {
   bool open;            /* white, and open for forwarding markers */
   bool nailed;          /* white, and something in it stays in place */
   bool unsteady;        /* written to by scans of other objects: never clean */
+  tdo_ring_t gen_ring;  /* in gen->segs or gen->white */
+  tdo_ring_t grey_ring; /* in heap->trace.grey[rank] */
   size_t offered;       /* number of the collection that last offered it */
   size_t descriptor;    /* bytes of the class's descriptor */
 };

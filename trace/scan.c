@@ -109,7 +109,7 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
       segs[i] = tdo_space_near_owner(sp, (void *)refs[i]);
       __builtin_prefetch(segs[i]);
       __builtin_prefetch((char *)segs[i] + 64);
-      __builtin_prefetch((char *)segs[i] + 192);
+      __builtin_prefetch((char *)segs[i] + 128);
     }
     for (size_t i = 0; i < n; ++i) {
       tdo_seg_t *seg = segs[i];
