@@ -129,7 +129,7 @@ size_t tdo_remember_dirty(mps_arena_t heap) {
 
   for (; p + 8 <= heap->page_limit; p += 8) {
     memcpy(&word, heap->summary + p, 8);
-    count += (size_t)__builtin_popcountll(word & dirty);
+    count += (size_t)(((word & dirty) >> 7) * 0x0101010101010101u >> 56);
   }
   for (; p < heap->page_limit; ++p)
     count += (heap->summary[p] & TDO_DIRTY) != 0;
