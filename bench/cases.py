@@ -39,6 +39,8 @@ CASES = [
     case("deep", 0.7, PAUSE, ops=20_000_000, depth=1000),
     case("bigheap 0.25 GiB", 0.4, PAUSE, repeat=3, heap=GIB // 4,
          ops=5_000_000),
+    case("bigheap 0.25 GiB, long", None, PAUSE, FULL, 1, heap=GIB // 4,
+         ops=40_000_000),
     case("bigheap 1 GiB", 0.4, PAUSE, FULL, 3, heap=GIB, ops=10_000_000),
     case("bigheap 1 GiB, 10 ms", 0.4, 0.01, FULL, 3, heap=GIB,
          ops=10_000_000, pause=10_000),

@@ -50,6 +50,27 @@ START_TEST(by_survivors) {
 }
 END_TEST
 
+/* Room between survivors counts by half, and so the heap does not grow for
+   ever where all that was promoted stays in place, with room in it: each time
+   a full collection finds LIVE bytes. */
+START_TEST(by_room) {
+  double live = 100 * MIB, fresh = live;
+  tdo_full_t full = {0};
+  tdo_full_facts_t found = facts(200 * MIB, live, 1000);
+  found.size = 160 * MIB;
+  ck_assert(!tdo_full_collected(&full, &found));
+  check_most(full, 130 * MIB, 1000);
+  for (int i = 0; i < 100; ++i) {
+    found.filled = found.size + fresh;
+    found.size = live + fresh;
+    ck_assert(!tdo_full_collected(&full, &found));
+    for (fresh = 0; !tdo_full_grown(&full, fresh, 1000); fresh += MIB)
+      ck_assert(fresh < 2.1 * live);
+  }
+  ck_assert(fresh > 1.9 * live);
+}
+END_TEST
+
 /* Else by what the system has, or far. */
 START_TEST(built) {
   check_most(after(100 * MIB, 96 * MIB), 15 * 96 * MIB, 1000);
@@ -89,4 +110,5 @@ START_TEST(unknown) {
 }
 END_TEST
 
-SUITE_MAIN("full", 10, first, by_survivors, built, not_built, begun, unknown)
+SUITE_MAIN("full", 10, first, by_survivors, by_room, built, not_built, begun,
+           unknown)

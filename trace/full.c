@@ -7,6 +7,7 @@
 #define FULL_DENSE  0.75 /* more than this share survived: once more */
 #define FULL_SOLID  0.95 /* and once more; then .build may hold */
 #define FULL_LEAST  ((double)(32 << 20))
+#define FULL_ROOM   0.5 /* of the heap besides what survived counts as that */
 
 #define BUILD_GROWTH 15.0 /* growth while .build holds, or */
 #define BUILD_SHARE  (1.0 / 16) /* this share of what memory the system has, */
@@ -34,7 +35,9 @@ bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   bool solid = facts->survived > FULL_SOLID * facts->filled;
 
   full->growth = FULL_GROWTH * (1 + dense + solid);
-  full->survivors = facts->size;
+  full->survivors =
+      facts->survived +
+      FULL_ROOM * tdo_fmax(0, facts->size - facts->survived); /* .room */
   full->building = solid && facts->size >= FULL_LEAST / 2 &&
                    facts->writes != SIZE_MAX;
   full->build_most = full->built = 0;

@@ -11,7 +11,12 @@
      old objects has mostly been let go of by a write to another one.
 
    The heap may grow far meanwhile, as far as the system has the memory. When
-   writes begin, what was built until then counts as found alive. */
+   writes begin, what was built until then counts as found alive.
+
+   .room  After a full collection the heap has more than what survived: what
+   came meanwhile, and the room between old objects that stayed where they are,
+   which is of no use before they move. If all of that counted, what the heap
+   may grow by would itself grow with each collection, and never stop. */
 #ifndef TDO_TRACE_FULL_H
 #define TDO_TRACE_FULL_H
 
@@ -20,7 +25,7 @@
 
 typedef struct tdo_full {
   double growth;      /* of the heap that makes one due */
-  double survivors;   /* bytes alive after the last one */
+  double survivors;   /* bytes that counted as alive after the last one */
   bool building;      /* .build holds since then; */
   double build_most;  /* bytes that may be promoted while it does, and */
   double built;       /* bytes that were when it ended */
