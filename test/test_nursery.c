@@ -9,15 +9,22 @@
 /* The nursery, and the middle generation, in MiB. */
 static double nursery, middle;
 
-/* What they get in a heap of so much, if they had better have so much. */
-static void sizes(double heap, double wished, double wished_middle,
-                  double pause, double limit) {
-  tdo_nursery_facts_t facts = {heap * MIB, pause, limit * MIB, MIB};
+/* What they get in a heap of so much, OLD of it beyond the chain, if they had
+   better have so much. */
+static void sizes_old(double heap, double old, double wished,
+                      double wished_middle, double pause, double limit) {
+  tdo_nursery_facts_t facts = {heap * MIB, old * MIB, pause, limit * MIB, MIB};
   nursery = wished * MIB;
   middle = wished_middle * MIB;
   tdo_nursery_sizes(&nursery, &middle, &facts);
   nursery /= MIB;
   middle /= MIB;
+}
+
+/* The same where nearly all is old. */
+static void sizes(double heap, double wished, double wished_middle,
+                  double pause, double limit) {
+  sizes_old(heap, heap, wished, wished_middle, pause, limit);
 }
 
 static void check_sizes(double expected_nursery, double expected_middle) {
@@ -55,6 +62,15 @@ START_TEST(as_wished) {
   check_sizes(4, 3);
   sizes(40, 6, 1.5, 0.1, 1e6);
   check_sizes(6, 24);
+}
+END_TEST
+
+/* Its own garbage does not let the middle one grow. */
+START_TEST(by_old) {
+  sizes_old(40, 4, 6, 1.5, 0.1, 1e6);
+  check_sizes(6, 1.5);
+  sizes_old(40, 20, 6, 1.5, 0.1, 1e6);
+  check_sizes(6, 12);
 }
 END_TEST
 
@@ -174,5 +190,5 @@ START_TEST(when) {
 }
 END_TEST
 
-SUITE_MAIN("nursery", 10, by_heap, as_wished, middle_found, by_limits, tried,
-           not_compared, not_noted, when)
+SUITE_MAIN("nursery", 10, by_heap, as_wished, by_old, middle_found, by_limits,
+           tried, not_compared, not_noted, when)

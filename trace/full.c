@@ -6,7 +6,11 @@
 #define FULL_GROWTH 1.0  /* heap growth that makes a full collection due */
 #define FULL_DENSE  0.75 /* more than this share survived: once more */
 #define FULL_SOLID  0.95 /* and once more; then .build may hold */
-#define FULL_LEAST  ((double)(32 << 20))
+#define FULL_FIRST  ((double)(16 << 20)) /* promoted, for the first one, */
+#define FULL_LEAST  ((double)(32 << 20)) /* for others, */
+#define FULL_CHEAP  ((double)(4 << 20))  /* and for cheap ones, */
+#define FULL_MINOR  2.0  /* that scan so many times what minor ones do */
+#define FULL_MIX    0.25 /* weight of the last one in what those do */
 #define FULL_ROOM   0.5 /* of the heap besides what survived counts as that */
 
 #define BUILD_GROWTH 15.0 /* growth while .build holds, or */
@@ -14,6 +18,21 @@
 #define BUILD_MOST   0.25 /* and at most this one */
 #define BUILD_PAGES  (256 * 4096.0) /* bytes scanned for each write that may be, */
 #define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
+
+void tdo_full_minor(tdo_full_t *full, double scanned) {
+  full->minor += FULL_MIX * (scanned - full->minor);
+}
+
+/* What must have been promoted, FRESH bytes, for a full collection of a small
+   heap: as much of that is taken to live as the last one found. */
+static double full_least(const tdo_full_t *full, double fresh) {
+  double cost;
+
+  if (full->filled == 0)
+    return FULL_FIRST;
+  cost = full->scanned * (1 + fresh / full->filled);
+  return cost <= FULL_MINOR * full->minor ? FULL_CHEAP : FULL_LEAST;
+}
 
 bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
   double most = full->growth * full->survivors;
@@ -27,19 +46,21 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
     most = tdo_fmax(most, full->build_most);
   else
     most += (1 + FULL_GROWTH) * full->built;
-  return fresh > tdo_fmax(FULL_LEAST, most);
+  return fresh > tdo_fmax(full_least(full, fresh), most);
 }
 
 bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   bool dense = facts->survived > FULL_DENSE * facts->filled;
   bool solid = facts->survived > FULL_SOLID * facts->filled;
 
+  full->filled = facts->filled;
+  full->scanned = facts->scanned;
   full->growth = FULL_GROWTH * (1 + dense + solid);
   full->survivors =
       facts->survived +
       FULL_ROOM * tdo_fmax(0, facts->size - facts->survived); /* .room */
-  full->building = solid && facts->size >= FULL_LEAST / 2 &&
-                   facts->writes != SIZE_MAX;
+  full->building =
+      solid && facts->size >= 0.75 * FULL_FIRST && facts->writes != SIZE_MAX;
   full->build_most = full->built = 0;
   full->writes = facts->writes;
   full->writes_most = facts->scanned / BUILD_PAGES;

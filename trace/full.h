@@ -1,8 +1,9 @@
 /* Testudo: when a full collection is due. Numbers only: policy.c gathers them.
    SPDX-License-Identifier: BSD-2-Clause
 
-   .build  A program that builds something, or loads it, gains nothing from full
-   collections, which find it all alive. It is taken to go on building while
+   .build  A program that builds something, or loads it, gains nothing from
+   full collections, which find it all alive. It is taken to go on building
+   while
 
      nearly all that the last full collection looked at survived, and that was
      no small heap, and
@@ -16,7 +17,10 @@
    .room  After a full collection the heap has more than what survived: what
    came meanwhile, and the room between old objects that stayed where they are,
    which is of no use before they move. If all of that counted, what the heap
-   may grow by would itself grow with each collection, and never stop. */
+   may grow by would itself grow with each collection, and never stop.
+
+   .cheap  Where little lives, and minor collections have roots and old objects
+   to scan that are as much, a full collection is worth it for much less. */
 #ifndef TDO_TRACE_FULL_H
 #define TDO_TRACE_FULL_H
 
@@ -26,6 +30,8 @@
 typedef struct tdo_full {
   double growth;      /* of the heap that makes one due */
   double survivors;   /* bytes that counted as alive after the last one */
+  double filled, scanned; /* what it looked at, and of that found alive */
+  double minor; /* bytes that minor collections scan, the last ones mostly */
   bool building;      /* .build holds since then; */
   double build_most;  /* bytes that may be promoted while it does, and */
   double built;       /* bytes that were when it ended */
@@ -46,6 +52,9 @@ typedef struct tdo_full_facts {
    promoted since the last one? WRITES counts writes to old objects, as far as
    barriers were hit or pages found written; SIZE_MAX where nobody knows. */
 bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes);
+
+/* A minor collection scanned so many bytes. */
+void tdo_full_minor(tdo_full_t *full, double scanned);
 
 /* One is over. True if .build holds: then tdo_full_build tells how much memory
    the system has left. */

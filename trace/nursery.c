@@ -49,7 +49,7 @@ void tdo_nursery_sizes(double *nursery_io, double *middle_io,
   most = tdo_fmin(most, tdo_fmax(copied, least));
   *nursery_io = tdo_fmax(tdo_fmin(*nursery_io, most), least);
   most = tdo_fmin(tdo_fmin(heap, MIDDLE_FAIR), MIDDLE_TIMES * *nursery_io);
-  *middle_io = tdo_fmin(tdo_fmax(*middle_io, heap - MIDDLE_SMALL), most);
+  *middle_io = tdo_fmin(tdo_fmax(*middle_io, facts->old - MIDDLE_SMALL), most);
   *middle_io = tdo_fmax(*middle_io, MIDDLE_PART * *nursery_io);
 }
 

@@ -28,7 +28,7 @@ typedef struct tdo_nursery {
 
 /* What bounds the sizes. */
 typedef struct tdo_nursery_facts {
-  double heap;         /* bytes in automatic pools */
+  double heap, old;    /* bytes in automatic pools, and beyond their chains */
   double pause_time;   /* seconds */
   double commit_limit; /* bytes */
   double least;        /* bytes, of any nursery */

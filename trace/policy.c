@@ -227,11 +227,12 @@ static bool policy_stress(tdo_heap_t *heap) {
    those that its nursery and middle generation have been given. */
 static void policy_size_chain(tdo_heap_t *heap) {
   tdo_gen_t *gens = heap->default_chain->gens;
-  tdo_nursery_facts_t facts = {
-      .heap = policy_heap_size(heap),
-      .pause_time = heap->pause_time,
-      .commit_limit = (double)heap->space.commit_limit,
-      .least = (double)(TDO_DEFAULT_NURSERY << 10)};
+  tdo_nursery_facts_t facts = {.heap = policy_heap_size(heap),
+                               .old = heap->top.size,
+                               .pause_time = heap->pause_time,
+                               .commit_limit =
+                                   (double)heap->space.commit_limit,
+                               .least = (double)(TDO_DEFAULT_NURSERY << 10)};
 
   tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, &facts);
 }
@@ -496,7 +497,9 @@ void tdo_policy_collected(tdo_heap_t *heap) {
   policy_adapt(heap);
   policy_skip(heap);
   policy_judge(heap);
-  if (heap->trace.full) {
+  if (!heap->trace.full) {
+    tdo_full_minor(&heap->full, (double)heap->trace.scanned);
+  } else {
     tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
                               .survived = (double)heap->trace.survived,
                               .scanned = (double)heap->trace.scanned,
