@@ -33,7 +33,8 @@ struct amc_seg {
   size_t live;       /* bytes that survived the last collection in place;
                         0: not known */
   /* What it takes to condemn a segment is before this. */
-  size_t marked;     /* bytes found to survive by the one in progress */
+  /* Bytes found to survive by the one in progress, pinned and copied. */
+  size_t marked, copied;
   tdo_bits_t *read;  /* .read; as pins */
   size_t pin_count;  /* bits in each */
   char *scanned;     /* .scanned */

@@ -6,6 +6,7 @@
 #include "pool/amc.h"
 
 #define AMC_TO_SIZE 65536 /* of segments that survivors fill */
+#define COPY_AHEAD  768   /* bytes, that lines to be written are fetched */
 #define AMC_DENSE   0.75  /* live share that leaves them in place */
 
 /* ---- copying ---- */
@@ -74,8 +75,8 @@ static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
 }
 
 /* Room for SIZE bytes in generation TO; null if there is no memory. */
-static char *amc_to_alloc(amc_seg_t **seg_o, amc_pool_t *amc, amc_to_t *to,
-                          size_t size) {
+TDO_NOINLINE static char *amc_to_alloc_any(amc_seg_t **seg_o, amc_pool_t *amc,
+                                           amc_to_t *to, size_t size) {
   amc_seg_t *seg = to->seg;
   char *p;
 
@@ -95,6 +96,23 @@ static char *amc_to_alloc(amc_seg_t **seg_o, amc_pool_t *amc, amc_to_t *to,
   seg->gc.filled = p + size;
   if (!amc->leaf && TDO_UNLIKELY(!seg->gc.grey))
     tdo_gcseg_set_grey(&seg->gc);
+  *seg_o = seg;
+  return p;
+}
+
+/* The same. Mostly there is room in a segment that is open and grey. */
+static inline char *amc_to_alloc(amc_seg_t **seg_o, amc_pool_t *amc,
+                                 amc_to_t *to, size_t size) {
+  amc_seg_t *seg = to->seg;
+  char *p;
+
+  if (TDO_UNLIKELY(seg == NULL || !to->exposed || size >= amc->large ||
+                   !(seg->gc.grey || amc->leaf) ||
+                   size > (size_t)(seg->gc.seg.limit - seg->gc.filled)))
+    return amc_to_alloc_any(seg_o, amc, to, size);
+  p = seg->gc.filled;
+  seg->gc.filled = p + size;
+  __builtin_prefetch(p + COPY_AHEAD, 1);
   *seg_o = seg;
   return p;
 }
@@ -128,8 +146,7 @@ static TDO_INLINE char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
   if (dest != to->seg)
     tdo_gcseg_cover(&dest->gc, dest->gc.seg.base, dest->gc.seg.limit);
   fmt->fwd(base + fmt->header, copy + fmt->header);
-  amc->pool.heap->trace.survived += size;
-  seg->gc.gen->survived += (double)size;
+  seg->copied += size;
   scan->ss._seen |= to->gen->bit;
   return copy;
 }
@@ -590,7 +607,9 @@ void tdo_amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   size_t filled = (size_t)(seg->condemned - gc->seg.base);
   size_t marked = seg->marked;
 
-  seg->marked = 0;
+  amc->pool.heap->trace.survived += seg->copied;
+  gc->gen->survived += (double)seg->copied;
+  seg->marked = seg->copied = 0;
   amc_part(seg);
   if (gc->ap != NULL || gc->filled > seg->condemned) {
     amc_reclaim_tail(amc, seg);

@@ -41,7 +41,7 @@ typedef struct tdo_trace {
   tdo_ephemerons_t ephemerons;
   size_t condemned;  /* bytes of white segments at the start */
   size_t filled;     /* bytes of objects in them, as far as is known */
-  size_t survived;   /* bytes preserved so far */
+  size_t survived;   /* bytes preserved, known when all is reclaimed */
   size_t left;       /* bytes in generations not condemned */
   size_t scanned;    /* bytes scanned so far */
   const char *sweep; /* where the segment scanned last ends; or null */
