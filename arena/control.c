@@ -11,12 +11,11 @@
    would compete for few places in a cache. */
 #define CONTROL_UNIT  16
 #define CONTROL_SMALL 128
-#define CONTROL_LINE  64
 #define CONTROL_MID   512
 #define CONTROL_LARGE 2048
 
 #define CONTROL_SMALLS (CONTROL_SMALL / CONTROL_UNIT)
-#define CONTROL_LINES  ((CONTROL_MID - CONTROL_SMALL) / CONTROL_LINE)
+#define CONTROL_LINES  ((CONTROL_MID - CONTROL_SMALL) / TDO_CACHE_LINE)
 #define CONTROL_MIDS   (CONTROL_SMALLS + CONTROL_LINES)
 
 static unsigned control_class(size_t size) {
@@ -26,7 +25,7 @@ static unsigned control_class(size_t size) {
     return (unsigned)((size + CONTROL_UNIT - 1) / CONTROL_UNIT) - 1;
   if (size <= CONTROL_MID)
     return CONTROL_SMALLS +
-           (unsigned)((size - CONTROL_SMALL - 1) / CONTROL_LINE);
+           (unsigned)((size - CONTROL_SMALL - 1) / TDO_CACHE_LINE);
   for (size_t s = CONTROL_MID * 2; s < size; s *= 2)
     ++i;
   return i;
@@ -36,7 +35,7 @@ static size_t control_class_size(unsigned i) {
   if (i < CONTROL_SMALLS)
     return (i + 1) * CONTROL_UNIT;
   if (i < CONTROL_MIDS)
-    return CONTROL_SMALL + (i - CONTROL_SMALLS + 1) * CONTROL_LINE;
+    return CONTROL_SMALL + (i - CONTROL_SMALLS + 1) * TDO_CACHE_LINE;
   return (size_t)CONTROL_MID << (i - CONTROL_MIDS + 1);
 }
 
@@ -103,7 +102,7 @@ mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size) {
     memcpy(&c->free[i], c->free[i], sizeof(void *));
   } else {
     size_t gap =
-        bytes > CONTROL_SMALL ? -(size_t)c->fresh & (CONTROL_LINE - 1) : 0;
+        bytes > CONTROL_SMALL ? -(size_t)c->fresh & (TDO_CACHE_LINE - 1) : 0;
     if ((size_t)(c->fresh_limit - c->fresh) < gap + bytes) {
       mps_res_t res = control_new_slab(c);
       if (res != MPS_RES_OK)

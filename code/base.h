@@ -34,6 +34,8 @@
 #define TDO_NO_SANITIZE                                                       \
   __attribute__((no_sanitize("address"), no_sanitize("thread")))
 
+#define TDO_CACHE_LINE ((size_t)64) /* bytes, of all processors we know */
+
 typedef uintptr_t tdo_word_t;
 typedef uint32_t tdo_sig_t; /* readable constant, set last, cleared first */
 

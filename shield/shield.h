@@ -273,6 +273,14 @@ void tdo_shield_release(tdo_shield_t *sh, size_t first, size_t limit,
 void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit);
 void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);
 
+/* Have what is known of PAGE fetched: it is exposed and offered soon. */
+static inline void tdo_shield_fetch(const tdo_shield_t *sh, size_t page) {
+  __builtin_prefetch(sh->state + page);
+  __builtin_prefetch(sh->actual + page);
+  __builtin_prefetch(sh->depth + page);
+  __builtin_prefetch(sh->calm + page);
+}
+
 /* The collector scanned these adopted pages and nobody wrote them since the
    scan; may they be write-barred? Grants (raising the bar) or declines, by
    mode, deferral and budget; in naive, ranged and (with a tracker) dirty mode

@@ -75,7 +75,8 @@ static void gcseg_forget(tdo_gcseg_t *seg, char *base, char *limit) {
 
   if (!seg->leaf) {
     size_t first = tdo_heap_page(heap, base);
-    memset(heap->summary + first, 0, size >> heap->page_shift);
+    tdo_summary_set(&heap->summary, first,
+                    first + (size >> heap->page_shift), 0);
     tdo_tell_forget(heap, first, first + (size >> heap->page_shift));
   }
   seg->pool->total -= size;
@@ -119,13 +120,9 @@ void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen) {
 void tdo_gcseg_fetch_above(const tdo_gcseg_t *seg) {
   const tdo_space_t *sp = &seg->pool->heap->space;
   const char *p = seg->seg.limit + FETCH_AHEAD * tdo_seg_size(&seg->seg);
-  const char *near = tdo_space_near(sp, p) ? tdo_space_near_owner(sp, p) : NULL;
 
-  if (near != NULL) {
-    __builtin_prefetch(near, 1);
-    __builtin_prefetch(near + 64, 1);
-    __builtin_prefetch(near + 128, 1);
-  }
+  if (tdo_space_near(sp, p))
+    tdo_gcseg_fetch(tdo_space_near_owner(sp, p));
 }
 
 static void gcseg_pages(size_t *first_o, size_t *limit_o, tdo_gcseg_t *seg,
@@ -257,19 +254,18 @@ void tdo_gcseg_summarize(tdo_gcseg_t *seg, size_t first, size_t limit,
                          uint8_t bits) {
   tdo_heap_t *heap = seg->pool->heap;
 
-  memset(heap->summary + first, bits, limit - first);
+  tdo_summary_set(&heap->summary, first, limit, bits);
   tdo_tell_summary(heap, first, limit, bits, false);
 }
 
 void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
                     unsigned seen) {
-  uint8_t *summary = seg->pool->heap->summary;
+  tdo_heap_t *heap = seg->pool->heap;
   size_t p, q;
 
   gcseg_pages(&p, &q, seg, base, limit);
-  tdo_tell_summary(seg->pool->heap, p, q, seen & 0x7F, true);
-  for (; p < q; ++p)
-    summary[p] |= (uint8_t)(seen & 0x7F);
+  tdo_tell_summary(heap, p, q, seen & 0x7F, true);
+  tdo_summary_add(&heap->summary, p, q, seen & 0x7F);
 }
 
 /* What was noted stays noted: a segment that is being filled may be scanned
@@ -277,8 +273,7 @@ void tdo_gcseg_note(tdo_gcseg_t *seg, char *base, char *limit,
 static void gcseg_make_dirty(tdo_gcseg_t *seg, size_t p, size_t q) {
   tdo_heap_t *heap = seg->pool->heap;
 
-  for (size_t i = p; i < q; ++i)
-    heap->summary[i] |= TDO_DIRTY;
+  tdo_summary_add(&heap->summary, p, q, TDO_DIRTY);
   tdo_tell_summary(heap, p, q, TDO_DIRTY, true);
   if (heap->shielded)
     tdo_shield_lower(&heap->shield, p, q, TDO_BAR_WRITE);
@@ -300,7 +295,6 @@ static bool gcseg_bar_pays(const tdo_gcseg_t *seg, unsigned seen) {
 void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit,
                      unsigned seen) {
   tdo_heap_t *heap = seg->pool->heap;
-  uint8_t *summary = heap->summary;
   size_t p, q;
 
   gcseg_pages(&p, &q, seg, base, limit);
@@ -309,14 +303,13 @@ void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit,
     return;
   }
   /* Before: a bar that the system refuses at once makes its page dirty. */
-  for (size_t i = p; i < q; ++i)
-    summary[i] &= (uint8_t)~TDO_DIRTY;
+  tdo_summary_clean(&heap->summary, p, q);
   while (p < q) {
     bool granted = false;
     size_t end = p + tdo_shield_offer(&heap->shield, p, q, &granted);
-    for (; p < end; ++p)
-      if (!granted)
-        summary[p] |= TDO_DIRTY;
+    if (!granted)
+      tdo_summary_add(&heap->summary, p, end, TDO_DIRTY);
+    p = end;
   }
 }
 

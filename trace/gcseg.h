@@ -8,9 +8,7 @@
    grey object is read-barred, so that the mutator never sees a reference to a
    white object's old place. Black: neither.
 
-   The summary, one byte a page of a scanned segment: bit 7 (TDO_DIRTY) says
-   that the mutator may write the page, or did; bits 0-6 are the bits of the
-   generations (tdo_gen_t.bit) that references in a clean page lead to.
+   The summary (trace/summary.h) has a byte for each page of a scanned segment.
 
    Invariants:
    .summary  a page without TDO_DIRTY is write-barred (or its writes are
@@ -26,8 +24,6 @@
 #include "arena/segment.h"
 #include "trace/gen.h"
 #include "trace/pool.h"
-
-#define TDO_DIRTY ((uint8_t)0x80)
 
 struct tdo_gcseg {
   tdo_seg_t seg; /* first; seg.automatic is true */
@@ -66,9 +62,18 @@ void tdo_gcseg_shrink(tdo_gcseg_t *seg, char *base, char *limit);
 /* Move a surviving segment (white or not) into GEN, in place. */
 void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen);
 
-/* Have the descriptor of a segment that comes some segments above SEG fetched:
-   a generation's rings run mostly upwards, and who walks one waits for each
-   descriptor. */
+/* Have what is mostly wanted of the descriptor at DESCRIPTOR fetched, if there
+   is one. */
+static inline void tdo_gcseg_fetch(const void *descriptor) {
+  const char *p = descriptor;
+
+  __builtin_prefetch(p);
+  __builtin_prefetch(p + TDO_CACHE_LINE);
+  __builtin_prefetch(p + 2 * TDO_CACHE_LINE);
+}
+
+/* The same for a segment that comes some segments above SEG: a generation's
+   rings run mostly upwards, and who walks one waits for each descriptor. */
 void tdo_gcseg_fetch_above(const tdo_gcseg_t *seg);
 
 /* Colour. Greying puts the read bar up on the whole segment. */

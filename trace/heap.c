@@ -424,7 +424,7 @@ static void heap_lost(void *closure, size_t first, size_t limit,
             (tdo_word_t)tdo_heap_page_addr(heap, first),
             (limit - first) << heap->page_shift, bars);
   if (bars & TDO_BAR_WRITE)
-    memset(heap->summary + first, TDO_DIRTY, limit - first);
+    tdo_summary_set(&heap->summary, first, limit, TDO_DIRTY);
   if (bars & TDO_BAR_READ)
     heap->bars_lost = heap->eventful = true;
 }
@@ -452,8 +452,9 @@ static void heap_init_fields(tdo_heap_t *heap,
 }
 
 static size_t heap_summary_size(const tdo_heap_t *heap) {
-  return tdo_round_up(heap->space.size >> heap->page_shift,
-                      heap->space.vm->page_size);
+  return tdo_round_up(
+      tdo_summary_bytes(heap->space.size >> heap->page_shift),
+      heap->space.vm->page_size);
 }
 
 /* Where writes cannot be tracked, the shield goes on without. */
@@ -481,7 +482,8 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
   res = vm->reserve_table(&summary, vm, heap_summary_size(heap));
   if (res != MPS_RES_OK)
     return res;
-  heap->summary = summary;
+  tdo_summary_init(&heap->summary, heap->space.size >> heap->page_shift,
+                   summary);
   res = tdo_shield_init(&heap->shield, vm, heap->space.base, heap->space.size,
                         &settings, &hooks);
   if (res != MPS_RES_OK) {
@@ -501,7 +503,7 @@ static void heap_finish_shield(tdo_heap_t *heap) {
 
   tdo_shield_finish(&heap->shield);
   tdo_tell_close(heap);
-  vm->release(vm, heap->summary, heap_summary_size(heap));
+  vm->release(vm, heap->summary.page, heap_summary_size(heap));
 }
 
 static mps_res_t heap_start_space(tdo_heap_t *heap,
@@ -615,7 +617,7 @@ static mps_res_t heap_create_client(tdo_heap_t **heap_o,
                               limit - low - sizeof *heap, options->grain,
                               options->commit_limit, options->spare, pages);
   if (res == MPS_RES_OK) {
-    heap->summary = heap->space.extra;
+    heap->summary.page = heap->space.extra;
     heap->space.reserved += sizeof *heap;
     res = heap_init_contents(heap, options);
   }
@@ -636,7 +638,7 @@ mps_res_t tdo_heap_extend(tdo_heap_t *heap, void *base, size_t size) {
 
   if (res == MPS_RES_OK)
     heap_tell_block(heap, atomic_load(&heap->space.block_count) - 1, false);
-  heap->summary = heap->space.extra; /* the tables may have moved */
+  heap->summary.page = heap->space.extra; /* the tables may have moved */
   return res;
 }
 

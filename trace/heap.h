@@ -13,6 +13,7 @@
 #include "trace/message.h"
 #include "trace/finalize.h"
 #include "trace/root.h"
+#include "trace/summary.h"
 #include "trace/thread.h"
 #include "trace/trace.h"
 
@@ -66,7 +67,7 @@ struct mps_arena_s {
   tdo_track_t track;     /* of writes, in dirty mode; the shield's */
   bool shielded;         /* false: client memory, never protected */
   tdo_control_t control;
-  uint8_t *summary;      /* a page; see trace/gcseg.h */
+  tdo_summary_t summary;
   unsigned page_shift;
   size_t page_limit;     /* pages ever in use lie below */
   tdo_ring_t pools, formats, chains, roots, threads;

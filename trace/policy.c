@@ -239,7 +239,9 @@ static void policy_size_chain(tdo_heap_t *heap) {
 
 /* Bytes that may be promoted as they are before the next minor collection. */
 static double policy_tenure_room(tdo_heap_t *heap) {
-  double dirty = (double)(tdo_remember_dirty(heap) << heap->page_shift);
+  double dirty =
+      (double)(tdo_summary_dirty(&heap->summary, heap->page_limit)
+               << heap->page_shift);
   double most = TENURE_MOST * policy_heap_size(heap);
 
   return tdo_fmax(heap->tenure, tdo_fmin(TENURE_COST * dirty, most));

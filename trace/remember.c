@@ -1,38 +1,10 @@
 /* Testudo: finding the pages that may refer to condemned generations: one
-   linear pass over the summary, a word of eight pages at a time.
+   pass over the summary.
    SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
 #include "code/check.h"
 #include "code/clock.h"
 #include "trace/heap.h"
 #include "trace/tell.h"
-
-/* First page in [P, LIMIT) whose summary meets MASK, or LIMIT. */
-static size_t remember_next(const uint8_t *summary, size_t p, size_t limit,
-                            uint8_t mask) {
-  uint64_t masks = 0x0101010101010101u * mask, word;
-
-  for (; p < limit && p % 8 != 0; ++p)
-    if (summary[p] & mask)
-      return p;
-  for (; p + 8 <= limit; p += 8) {
-    memcpy(&word, summary + p, 8);
-    if (word & masks)
-      break;
-  }
-  for (; p < limit; ++p)
-    if (summary[p] & mask)
-      return p;
-  return limit;
-}
-
-/* One past the last page of the run at P, within LIMIT. */
-static size_t remember_run(const uint8_t *summary, size_t p, size_t limit,
-                           uint8_t mask) {
-  while (p < limit && (summary[p] & mask))
-    ++p;
-  return p;
-}
 
 size_t tdo_remember_end(mps_arena_t heap, tdo_gcseg_t *seg, size_t q,
                         const char *wide_limit) {
@@ -56,9 +28,7 @@ static size_t remember_scanned(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
                                unsigned seen) {
   size_t end = tdo_remember_end(heap, seg, q, wide_limit);
 
-  for (size_t i = p; i < end; ++i)
-    heap->summary[i] =
-        (uint8_t)((heap->summary[i] & TDO_DIRTY) | (seen & 0x7F));
+  tdo_summary_found(&heap->summary, p, end, seen & 0x7F);
   tdo_tell_summary(heap, p, end, seen & 0x7F, true);
   tdo_tell_pages(seg, tdo_heap_page_addr(heap, p),
                  tdo_heap_page_addr(heap, end));
@@ -92,7 +62,7 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   scan.ahead = !heap->trace.in_place;
   /* Pages that are opened for what reaches into them lose their bars, but are
      not therefore to be scanned now. */
-  next = remember_next(heap->summary, q,
+  next = tdo_summary_next(&heap->summary, q,
                        tdo_heap_page_up(heap, wide_limit),
                        remember_mask(heap));
   tdo_tell_own(heap, true);
@@ -113,27 +83,12 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
 static void remember_written(void *closure, size_t first, size_t limit) {
   mps_arena_t heap = closure;
 
-  for (size_t p = first; p < limit; ++p)
-    heap->summary[p] |= TDO_DIRTY;
+  tdo_summary_add(&heap->summary, first, limit, TDO_DIRTY);
 }
 
 void tdo_remember_harvest(mps_arena_t heap) {
   if (heap->shielded)
     tdo_shield_harvest(&heap->shield, remember_written, heap);
-}
-
-size_t tdo_remember_dirty(mps_arena_t heap) {
-  const uint64_t dirty = 0x0101010101010101u * TDO_DIRTY;
-  size_t p = 0, count = 0;
-  uint64_t word;
-
-  for (; p + 8 <= heap->page_limit; p += 8) {
-    memcpy(&word, heap->summary + p, 8);
-    count += (size_t)(((word & dirty) >> 7) * 0x0101010101010101u >> 56);
-  }
-  for (; p < heap->page_limit; ++p)
-    count += (heap->summary[p] & TDO_DIRTY) != 0;
-  return count;
 }
 
 #define REMEMBER_RUN   16 /* pages scanned as one, sharing a summary */
@@ -144,7 +99,7 @@ size_t tdo_remember_dirty(mps_arena_t heap) {
 static size_t remember_step(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
                             size_t limit) {
   size_t end = tdo_min(limit, p + REMEMBER_RUN);
-  size_t q = remember_run(heap->summary, p, end, remember_mask(heap));
+  size_t q = tdo_summary_run(&heap->summary, p, end, remember_mask(heap));
 
   return remember_scan_run(heap, seg, p, q);
 }
@@ -154,11 +109,57 @@ void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
   size_t limit = tdo_heap_page(heap, seg->seg.limit);
 
   for (;;) {
-    p = remember_next(heap->summary, p, limit, remember_mask(heap));
+    p = tdo_summary_next(&heap->summary, p, limit, remember_mask(heap));
     if (p == limit)
       return;
     p = remember_step(heap, seg, p, limit);
   }
+}
+
+/* What a pass will touch is spread over the heap and its tables: the scout
+   goes some runs ahead of it, and has fetched what is told by the number of a
+   page, then what that leads to. */
+#define SCOUT_RUNS  4 /* ahead of the pass */
+#define SCOUT_HALF  2 /* of them, when what is fetched first is there */
+#define SCOUT_LINES 4 /* of a page; the processor guesses the rest */
+
+typedef struct scout {
+  size_t at;               /* page to go on from */
+  size_t runs;             /* found so far */
+  size_t page[SCOUT_RUNS]; /* where the last ones begin */
+} scout_t;
+
+static void scout_fetch_tables(mps_arena_t heap, size_t page) {
+  const tdo_space_t *sp = &heap->space;
+  const char *p = tdo_heap_page_addr(heap, page);
+
+  __builtin_prefetch(&sp->owner[tdo_space_grain(sp, p)]);
+  if (heap->shielded)
+    tdo_shield_fetch(&heap->shield, page);
+}
+
+static void scout_fetch_page(mps_arena_t heap, size_t page) {
+  const char *p = tdo_heap_page_addr(heap, page);
+
+  tdo_gcseg_fetch(tdo_space_owner(&heap->space, p));
+  for (size_t i = 0; i < SCOUT_LINES; ++i)
+    __builtin_prefetch(p + i * TDO_CACHE_LINE);
+}
+
+/* Find one more run; the pass is at page P. */
+static void scout_step(scout_t *scout, mps_arena_t heap, size_t p) {
+  size_t limit = heap->page_limit, near;
+  uint8_t mask = remember_mask(heap);
+
+  p = tdo_summary_next(&heap->summary, tdo_max(scout->at, p), limit, mask);
+  if (p < limit)
+    scout_fetch_tables(heap, p);
+  scout->page[scout->runs % SCOUT_RUNS] = p;
+  scout->at = tdo_summary_run(&heap->summary, p,
+                              tdo_min(limit, p + REMEMBER_RUN), mask);
+  near = scout->page[(scout->runs - SCOUT_HALF) % SCOUT_RUNS];
+  if (scout->runs++ >= SCOUT_HALF && near < limit)
+    scout_fetch_page(heap, near);
 }
 
 /* When the flip must be over; 0: it may take its time. */
@@ -172,12 +173,16 @@ static uint64_t remember_deadline(const tdo_heap_t *heap) {
 static void remember_pass(mps_arena_t heap) {
   uint64_t deadline = remember_deadline(heap);
   size_t p = 0, limit = heap->page_limit, runs = 0;
+  scout_t scout = {0};
   bool late = false;
 
+  for (size_t i = 1; i < SCOUT_RUNS; ++i)
+    scout_step(&scout, heap, 0);
   for (;;) {
     tdo_gcseg_t *seg;
     size_t end;
-    p = remember_next(heap->summary, p, limit, remember_mask(heap));
+    scout_step(&scout, heap, p);
+    p = tdo_summary_next(&heap->summary, p, limit, remember_mask(heap));
     if (p == limit)
       return;
     seg = tdo_gcseg_of(&heap->space, tdo_heap_page_addr(heap, p));

@@ -75,7 +75,7 @@ static bool sanity_visit(void *closure, tdo_pool_t *pool, char *base,
     if ((size_t)(next - p) <= (size_t)1 << heap->page_shift &&
         tdo_heap_page(heap, p) == tdo_heap_page(heap, next - 1)) {
       size_t page = tdo_heap_page(heap, p);
-      uint8_t have = heap->summary[page];
+      uint8_t have = heap->summary.page[page];
       TDO_ASSERT((have & TDO_DIRTY) || !heap->shielded ||
                      (tdo_shield_bars(&heap->shield, page) & TDO_BAR_WRITE),
                  "a clean page has no write bar");
@@ -120,6 +120,7 @@ void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
   tdo_remember_harvest(heap);
   (void)tdo_space_check(&heap->space);
   sanity_records(heap);
+  (void)tdo_summary_check(&heap->summary, heap->page_limit);
   if (heap->shielded)
     (void)tdo_shield_check(&heap->shield);
   size = tdo_round_up(size, vm->page_size);

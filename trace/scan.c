@@ -107,9 +107,7 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
     }
     for (size_t i = 0; i < n; ++i) {
       segs[i] = tdo_space_near_owner(sp, (void *)refs[i]);
-      __builtin_prefetch(segs[i]);
-      __builtin_prefetch((char *)segs[i] + 64);
-      __builtin_prefetch((char *)segs[i] + 128);
+      tdo_gcseg_fetch(segs[i]);
     }
     for (size_t i = 0; i < n; ++i) {
       tdo_seg_t *seg = segs[i];

@@ -84,9 +84,6 @@ size_t tdo_tenure_finish(mps_arena_t heap);
 /* Learn which pages were written, where that is tracked (remember.c). Before
    anything relies on the summary. */
 void tdo_remember_harvest(mps_arena_t heap);
-/* Number of pages that the mutator may have written (before a harvest, those
-   known of). */
-size_t tdo_remember_dirty(mps_arena_t heap);
 /* Scan the pages that may refer to condemned generations (remember.c). */
 void tdo_remember_scan(mps_arena_t heap);
 /* Those of SEG alone, put off by the flip. */
