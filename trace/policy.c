@@ -40,7 +40,7 @@
 #define PAUSE_MINOR 0.9    /* the same, for the first one of a minor collection, */
 #define PAUSE_TAIL  0.7e6  /* less nanoseconds that it runs over, and at most */
 #define PAUSE_OVER  0.1    /* this share */
-#define PAUSE_LEAST 0.02   /* the same, for any pause */
+#define PAUSE_LEAST 0.005  /* the same, for any pause: many hits may follow */
 #define PAUSE_REACH 0.1    /* the same, to open pages that were not asked for; */
 #define PAGE_OPENED 100e-9 /* seconds for each */
 #define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be
