@@ -181,8 +181,8 @@ START_TEST(when) {
   ck_assert_double_eq(once(MIB, 0.3, 0.9, 2.0), 2);
   ck_assert_double_eq(once(MIB, 0.3, 0.9, 0.9), 1);
   ck_assert_double_eq(once(MIB, 0.2, 0.5, 0.5), 1);
-  ck_assert_double_eq(once(MIB / 2, 0.28, 0.5, 0.5), 1);
-  ck_assert_double_eq(once(MIB / 2, 0.31, 0.5, 0.5), 2);
+  ck_assert_double_eq(once(MIB / 2, 0.39, 0.5, 0.5), 1);
+  ck_assert_double_eq(once(MIB / 2, 0.41, 0.5, 0.5), 2);
   ck_assert_double_eq(once(8 * MIB, 0.2, 0.5, 0.5), 2);
   ck_assert_double_eq(once(8 * MIB, 0.1, 0.5, 0.5), 1);
   ck_assert_double_eq(once(8 * MIB, 0.02, 0.5, 0.5), 0.5);

@@ -22,7 +22,7 @@
 
 #define ADAPT_GROW    0.15 /* share of the time in collections that grows it; */
 #define ADAPT_THRIFT  0.25 /* below NURSERY_FAIR, */
-#define ADAPT_TINY    0.3  /* and below NURSERY_TINY, */
+#define ADAPT_TINY    0.4  /* and below NURSERY_TINY, */
 #define ADAPT_RUNS    3    /* times in a row */
 #define ADAPT_SHRINK  0.03 /* and that shrinks it */
 #define ADAPT_DEAD    0.3  /* dead share of a nursery that may grow, or */
