@@ -5,7 +5,7 @@
 
 #define FRESH_AHEAD ((size_t)1536 << 10) /* bytes touched ahead of the use */
 #define FRESH_PIECE ((size_t)256 << 10) /* asked for at a time, at least */
-#define FRESH_LEAST ((size_t)64 << 20)  /* committed, for that to be little */
+#define FRESH_LEAST ((size_t)24 << 20)  /* committed, for that to be little */
 
 /* Ask for the fresh grains of [FIRST, LIMIT), which begin at the first that is
    fresh, if they are worth a call. */

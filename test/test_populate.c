@@ -248,7 +248,7 @@ START_TEST(ahead) {
   enum { PIECE = 16 };
   size_t small = 0, used = 0;
   space_start(GRAIN);
-  while (space.committed < (size_t)40 << 20) {
+  while (space.committed < (size_t)20 << 20) {
     (void)take(PIECE, group);
     small += PIECE;
   }
