@@ -67,6 +67,8 @@ void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen);
 static inline void tdo_gcseg_fetch(const void *descriptor) {
   const char *p = descriptor;
 
+  if (p == NULL)
+    return;
   __builtin_prefetch(p);
   __builtin_prefetch(p + TDO_CACHE_LINE);
   __builtin_prefetch(p + 2 * TDO_CACHE_LINE);
