@@ -40,13 +40,19 @@ unsigned long tdo_ld_sets(mps_arena_t heap, mps_addr_t addr) {
 
 void tdo_ld_age(tdo_ld_history_t *h, unsigned long sets) {
   unsigned long epoch = atomic_load(&h->epoch) + 1;
+  atomic_ulong *taken = &h->moved[epoch % TDO_LD_EPOCHS];
 
   /* The slot taken over held what moved at an epoch now too old to tell
-     apart. */
-  atomic_fetch_or(&h->ancient, atomic_load(&h->moved[epoch % TDO_LD_EPOCHS]));
-  atomic_store(&h->moved[epoch % TDO_LD_EPOCHS], 0);
-  for (int i = 0; i < TDO_LD_EPOCHS; ++i)
-    atomic_fetch_or(&h->moved[i], sets);
+     apart. Only the collector writes, so no change need be atomic: all of them
+     would take a tenth of a small collection. */
+  atomic_store(&h->ancient, atomic_load(&h->ancient) | atomic_load(taken));
+  atomic_store_explicit(taken, 0, memory_order_relaxed);
+  for (int i = 0; i < TDO_LD_EPOCHS; ++i) {
+    unsigned long moved =
+        atomic_load_explicit(&h->moved[i], memory_order_relaxed);
+    if ((moved & sets) != sets)
+      atomic_store_explicit(&h->moved[i], moved | sets, memory_order_relaxed);
+  }
   atomic_store(&h->epoch, epoch);
 }
 
