@@ -7,6 +7,7 @@
 #define ZONE_SHIFT  20 /* 1 MiB: placement of a large arena stays small */
 #define CHUNKS_MAX  65536
 #define TABLE_ALIGN 64
+#define TABLE_APART 384 /* bytes; and a table begins in a page of its own */
 
 /* Every table: its field, the number of elements, their type. */
 #define SPACE_TABLES(TABLE, sp)                                               \
@@ -27,9 +28,22 @@
   TABLE(blocks, (sp)->vm == NULL ? (sp)->chunk_max : 0, tdo_block_t)          \
   TABLE(extra, (sp)->grains *(sp)->extra_bytes, unsigned char)
 
+/* Where a table goes after what ends at OFFSET: in client memory next to it. A
+   small heap uses the first part of each, which shall lie in one page, but not
+   all of them in the same lines of the cache. */
+static size_t space_table_offset(const tdo_space_t *sp, size_t offset,
+                                 size_t number) {
+  size_t page = sp->vm == NULL ? 0 : sp->vm->page_size;
+
+  if (page == 0 || offset == 0)
+    return offset;
+  return tdo_round_up(offset, page) + number * TABLE_APART % (page / 2);
+}
+
 size_t tdo_space_lay_out(tdo_space_t *sp, char *base) {
-  size_t offset = 0;
+  size_t offset = 0, number = 0;
 #define LAY_OUT(field, count, type)                                           \
+  offset = space_table_offset(sp, offset, number++);                          \
   if (base != NULL)                                                           \
     sp->field = (type *)(void *)(base + offset);                              \
   offset = tdo_round_up(offset + (count) * sizeof(type), TABLE_ALIGN);
@@ -71,9 +85,9 @@ void tdo_space_init_common(tdo_space_t *sp, size_t commit_limit,
   sp->commit_limit = commit_limit;
   sp->spare_fraction = spare;
   sp->spare_bytes = SIZE_MAX;
-  for (size_t i = 0; i < TDO_GROUPS; ++i) {
+  for (size_t i = 0; i < TDO_GROUP_FIRST; ++i) {
     sp->groups[i].head = TDO_ZONE_NONE;
-    sp->groups[i].live = i < TDO_GROUP_FIRST;
+    sp->groups[i].live = true;
   }
   sp->groups[TDO_GROUP_SHARED].byte = TDO_ZONE_BYTE_SHARED;
   sp->sig = TDO_SPACE_SIG;
@@ -115,13 +129,23 @@ mps_res_t tdo_space_init(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
                              extra, 0);
 }
 
+/* All zero, without a write to what is zero already. */
+static void space_clear(tdo_space_t *sp) {
+  static const char zero[sizeof sp->groups[0]];
+
+  memset(sp, 0, offsetof(tdo_space_t, groups));
+  for (size_t i = 0; i < TDO_GROUPS; ++i)
+    if (memcmp(&sp->groups[i], zero, sizeof zero) != 0)
+      memset(&sp->groups[i], 0, sizeof zero);
+}
+
 mps_res_t tdo_space_init_huge(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
                               size_t window, size_t grain,
                               size_t commit_limit, double spare, double extra,
                               size_t huge) {
   mps_res_t res;
 
-  memset(sp, 0, sizeof *sp);
+  space_clear(sp);
   sp->vm = vm;
   grain = tdo_max(grain, vm->page_size);
   TDO_CHECK(tdo_is_pow2(grain));

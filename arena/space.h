@@ -107,13 +107,6 @@ typedef struct tdo_space {
   size_t tables_size;
   size_t zone_limit; /* zones ever known lie below */
   size_t cold_hint;  /* no cold free zone below */
-  struct {
-    uint32_t head; /* of the list of usable zones */
-    unsigned char byte;
-    bool live;
-    uint32_t zones; /* .zone */
-    bool huge; /* huge pages are advised for its zones */
-  } groups[TDO_GROUPS];
   /* Accounts, in bytes. */
   size_t reserved;  /* sum of chunks */
   size_t committed; /* used and spare grains, and tables */
@@ -133,6 +126,13 @@ typedef struct tdo_space {
   size_t populated;   /* bytes for which that was asked */
   size_t growth, growth_min; /* preferred, least size of a new chunk */
   tdo_space_hooks_t hooks;
+  struct {         /* pages of them that are not used are not touched */
+    uint32_t head; /* of the list of usable zones */
+    unsigned char byte;
+    bool live;
+    uint32_t zones; /* .zone */
+    bool huge;      /* huge pages are advised for its zones */
+  } groups[TDO_GROUPS];
 } tdo_space_t;
 
 /* Make a space of at least SIZE bytes in chunks, with grains of GRAIN bytes,
