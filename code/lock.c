@@ -19,6 +19,8 @@
 _Thread_local char tdo_lock_thread
     __attribute__((tls_model("initial-exec")));
 
+#define LOCK_SPINS 50 /* some microseconds: most claims are shorter */
+
 static tdo_lock_t lock_global = TDO_LOCK_INIT;
 
 void tdo_lock_init(tdo_lock_t *lock) {
@@ -32,6 +34,26 @@ void tdo_lock_finish(tdo_lock_t *lock) {
 }
 
 #if TDO_THREADS
+
+/* Tell the processor that this is a loop that waits. */
+static inline void lock_relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
+#endif
+}
+
+/* Most have it for a moment only, less than it takes to sleep and to be woken.
+ */
+static bool lock_spin(tdo_lock_t *lock) {
+  for (int i = 0; i < LOCK_SPINS; ++i) {
+    lock_relax();
+    if (!tdo_lock_held(lock) && tdo_lock_try(lock))
+      return true;
+  }
+  return false;
+}
 
 /* Until the turn is another than TURN, or for a while. */
 static void lock_sleep(tdo_lock_t *lock, unsigned turn) {
@@ -79,7 +101,7 @@ void tdo_lock_claim(tdo_lock_t *lock) {
              "this thread is already inside the library (was a locked "
              "function called from a callback?)");
 #if TDO_THREADS
-  if (!tdo_lock_try(lock)) {
+  if (!tdo_lock_try(lock) && !lock_spin(lock)) {
     lock_wait(lock);
   }
 #else
