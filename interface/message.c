@@ -91,7 +91,7 @@ mps_message_type_t mps_message_type(mps_arena_t arena,
 mps_clock_t mps_message_clock(mps_arena_t arena, mps_message_t message) {
   ENTRY_ARENA(arena, 0);
   ENTRY_MESSAGE(message, 0);
-  return message->clock;
+  return message->type == TDO_MESSAGE_FINALIZATION ? 0 : message->clock;
 }
 
 #define GC_FIELD(name, field)                                                 \

@@ -18,40 +18,25 @@ static tdo_ring_t *finals_list(mps_arena_t heap, const tdo_gen_t *gen) {
 
 mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
   tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, ref);
-  tdo_message_t *message;
-  tdo_final_t *final;
-  void *p;
+  tdo_message_t *final;
   mps_res_t res;
 
   TDO_ASSERT(seg != NULL,
              "only blocks of automatic pools can be finalized");
   if (seg == NULL)
     return MPS_RES_FAIL;
-  res = tdo_control_alloc(&p, &heap->control, sizeof *final);
+  res = tdo_message_alloc(&final, heap, TDO_MESSAGE_FINALIZATION);
   if (res != MPS_RES_OK)
     return res;
-  final = p;
-  res = tdo_message_alloc(&message, heap, TDO_MESSAGE_FINALIZATION);
-  if (res != MPS_RES_OK) {
-    tdo_control_free(&heap->control, final, sizeof *final);
-    return res;
-  }
   final->ref = ref;
-  final->message = message;
-  tdo_ring_init(&final->ring);
   tdo_ring_append(finals_list(heap, seg->gen), &final->ring);
   TDO_EVENT(OBJECT, FINALIZE, (tdo_word_t)heap, (tdo_word_t)ref);
   return MPS_RES_OK;
 }
 
-static void final_free(mps_arena_t heap, tdo_final_t *final) {
-  tdo_ring_remove(&final->ring);
-  tdo_control_free(&heap->control, final, sizeof *final);
-}
-
 /* Is FINAL a registration of the object that is now at REF? Until the
    finalization pass it may have the address before the flip. */
-static bool final_is_of(mps_arena_t heap, const tdo_final_t *final,
+static bool final_is_of(mps_arena_t heap, const tdo_message_t *final,
                         mps_addr_t ref) {
   mps_addr_t now = final->ref;
 
@@ -64,10 +49,9 @@ static bool final_is_of(mps_arena_t heap, const tdo_final_t *final,
 static mps_res_t final_remove(mps_arena_t heap, mps_addr_t ref) {
   for (int i = 0; i < TDO_FINAL_LISTS; ++i)
     TDO_RING_FOR(node, &heap->finals.lists[i]) {
-      tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
+      tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
       if (final_is_of(heap, final, ref)) {
-        tdo_message_free(heap, final->message);
-        final_free(heap, final);
+        tdo_message_free(heap, final);
         return MPS_RES_OK;
       }
     }
@@ -93,7 +77,7 @@ static void finals_sort(mps_arena_t heap, tdo_ring_t *list,
   tdo_ring_init(&all);
   tdo_ring_splice(&all, list);
   TDO_RING_FOR(node, &all) {
-    tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
+    tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
     tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, final->ref);
     tdo_ring_remove(node);
     TDO_CHECK(seg != NULL);
@@ -117,13 +101,11 @@ void tdo_finals_trace(mps_arena_t heap, tdo_scan_t *scan) {
   /* All are found before any is preserved, so that members of cycles and
      what other finalizable blocks refer to are posted too. */
   TDO_RING_FOR(node, &dead) {
-    tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
-    tdo_message_t *message = final->message;
+    tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
     (void)scan->fix(scan, &final->ref);
-    message->ref = final->ref;
-    final_free(heap, final);
-    TDO_EVENT(OBJECT, FINALIZED, (tdo_word_t)heap, (tdo_word_t)message->ref);
-    tdo_message_post(heap, message);
+    tdo_ring_remove(&final->ring);
+    TDO_EVENT(OBJECT, FINALIZED, (tdo_word_t)heap, (tdo_word_t)final->ref);
+    tdo_message_post(heap, final);
   }
 }
 
@@ -154,11 +136,9 @@ static void finals_forget_messages(mps_arena_t heap, tdo_ring_t *ring,
 void tdo_finals_forget(mps_arena_t heap, const tdo_pool_t *pool) {
   for (int i = 0; i < TDO_FINAL_LISTS; ++i)
     TDO_RING_FOR(node, &heap->finals.lists[i]) {
-      tdo_final_t *final = TDO_RING_ENTRY(tdo_final_t, ring, node);
-      if (final_in_pool(heap, final->ref, pool)) {
-        tdo_message_free(heap, final->message);
-        final_free(heap, final);
-      }
+      tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
+      if (final_in_pool(heap, final->ref, pool))
+        tdo_message_free(heap, final);
     }
   finals_forget_messages(heap, &heap->messages.queue, pool);
   finals_forget_messages(heap, &heap->messages.retrieved, pool);

@@ -1,20 +1,15 @@
 /* Testudo: finalization (interface, section 2.20).
    SPDX-License-Identifier: BSD-2-Clause
 
-   Registrations lie in lists by the generation of their object, so that a
-   collection looks at those of condemned generations only. */
+   A registration is the message that will tell of the object. They lie in
+   lists by the generation of their object, so that a collection looks at those
+   of condemned generations only. */
 #ifndef TDO_TRACE_FINALIZE_H
 #define TDO_TRACE_FINALIZE_H
 
 #include "trace/scan.h"
 
 #define TDO_FINAL_LISTS 9 /* one a generation bit, one for the top */
-
-typedef struct tdo_final {
-  tdo_ring_t ring;
-  mps_addr_t ref;
-  struct mps_message_s *message; /* secured at registration */
-} tdo_final_t;
 
 typedef struct tdo_finals {
   tdo_ring_t lists[TDO_FINAL_LISTS];

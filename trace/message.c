@@ -11,17 +11,23 @@ void tdo_messages_init(tdo_messages_t *m) {
   tdo_ring_init(&m->retrieved);
 }
 
+static size_t message_size(mps_message_type_t type) {
+  return type == TDO_MESSAGE_FINALIZATION
+             ? offsetof(struct mps_message_s, clock)
+             : sizeof(struct mps_message_s);
+}
+
 mps_res_t tdo_message_alloc(tdo_message_t **message_o, mps_arena_t heap,
                             mps_message_type_t type) {
   tdo_message_t *m;
   void *p;
-  mps_res_t res = tdo_control_alloc(&p, &heap->control, sizeof *m);
+  mps_res_t res = tdo_control_alloc(&p, &heap->control, message_size(type));
 
   if (res != MPS_RES_OK)
     return res;
   m = p;
-  memset(m, 0, sizeof *m);
-  m->type = type;
+  memset(m, 0, message_size(type));
+  m->type = (unsigned char)type;
   tdo_ring_init(&m->ring);
   m->sig = TDO_MESSAGE_SIG;
   *message_o = m;
@@ -31,7 +37,7 @@ mps_res_t tdo_message_alloc(tdo_message_t **message_o, mps_arena_t heap,
 void tdo_message_free(mps_arena_t heap, tdo_message_t *m) {
   tdo_ring_remove(&m->ring);
   m->sig = TDO_SIG_DEAD;
-  tdo_control_free(&heap->control, m, sizeof *m);
+  tdo_control_free(&heap->control, m, message_size(m->type));
 }
 
 static void message_secure(mps_arena_t heap, tdo_message_t **m,
@@ -55,7 +61,8 @@ void tdo_message_post(mps_arena_t heap, tdo_message_t *m) {
     tdo_message_free(heap, m);
     return;
   }
-  m->clock = m->type == TDO_MESSAGE_FINALIZATION ? 0 : mps_clock();
+  if (m->type != TDO_MESSAGE_FINALIZATION)
+    m->clock = mps_clock();
   m->queued = true;
   tdo_ring_append(&heap->messages.queue, &m->ring);
 }

@@ -15,14 +15,17 @@ enum {
   TDO_MESSAGE_TYPES
 };
 
+/* One of finalization is there from the object's registration on: there may be
+   as many as objects, so these have nothing from `clock` on. */
 struct mps_message_s {
   tdo_sig_t sig;
-  mps_message_type_t type;
-  tdo_ring_t ring;     /* in the queue, or among the retrieved */
+  unsigned char type;
   bool queued;
-  mps_clock_t clock;
-  mps_addr_t ref;      /* finalization: the object, kept alive */
   bool gone;           /* its pool was destroyed: REF is no reference */
+  tdo_ring_t ring;     /* in the queue, among the retrieved, or in a list of
+                          registrations */
+  mps_addr_t ref;      /* finalization: the object, kept alive once queued */
+  mps_clock_t clock;
   size_t live, condemned, not_condemned;
   const char *why;
 };
