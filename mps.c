@@ -73,6 +73,7 @@
 #include "trace/sac.c"
 #include "trace/sanity.c"
 #include "trace/scan.c"
+#include "trace/small.c"
 #include "trace/summary.c"
 #include "trace/tell.c"
 #include "trace/tenure.c"

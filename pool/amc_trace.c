@@ -407,9 +407,9 @@ static bool amc_may_stay(const amc_pool_t *amc, const amc_seg_t *seg) {
 
 /* Where what survives in white GEN goes. */
 static amc_to_t *amc_next_to(const amc_pool_t *amc, const tdo_gen_t *gen) {
-  const tdo_trace_t *trace = &amc->pool.heap->trace;
+  const tdo_heap_t *heap = amc->pool.heap;
   bool top = gen->chain == NULL ||
-             (trace->skipping && gen->chain == trace->chain);
+             (heap->trace.skipping && gen->chain == heap->default_chain);
 
   return &amc->to[top ? amc->chain->count : gen->index + 1];
 }

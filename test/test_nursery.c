@@ -46,8 +46,10 @@ START_TEST(by_heap) {
   check_sizes(64, 36);
   sizes(100, 100, 50, 0.1, 1e6);
   check_sizes(25, 36);
-  sizes(2, 100, 2, 0.1, 1e6);
+  sizes(10, 100, 2, 0.1, 1e6);
   check_sizes(8, 2);
+  sizes(2, 100, 2, 0.1, 1e6); /* no larger than the heap */
+  check_sizes(2, 2);
 }
 END_TEST
 
@@ -95,11 +97,12 @@ START_TEST(by_limits) {
 END_TEST
 
 static double share = 0.5; /* of a nursery, that survives */
+static double most = 64 * MIB; /* that it may have */
 
 /* TIMES nurseries of SIZE take COST ns a byte, and more than their share of the
    time: the size that comes of it. */
 static double collect(tdo_nursery_t *n, double size, double cost, unsigned times) {
-  tdo_nursery_found_t found = {size, share * size, share * size};
+  tdo_nursery_found_t found = {size, share * size, share * size, most};
   for (unsigned i = 0; i < times; ++i) {
     tdo_nursery_note(n, cost * size, size, share * size);
     size = tdo_nursery_adapt(n, size, 0.3, &found);
@@ -134,6 +137,25 @@ START_TEST(tried) {
 }
 END_TEST
 
+/* Where it cannot be doubled a trial is of what it may have, if that is much
+   more, and undone to what it was; a little more it gets without a trial. */
+START_TEST(bounded) {
+  tdo_nursery_t n = {0};
+  most = 1.8 * MIB;
+  ck_assert_double_eq(collect(&n, MIB, 1.0, 3), most);
+  ck_assert_double_eq(collect(&n, most, 1.0, 3), MIB);
+  ck_assert_uint_eq(n.hold, 8);
+  n = (tdo_nursery_t){0};
+  most = 1.2 * MIB;
+  ck_assert_double_eq(collect(&n, MIB, 1.0, 3), most);
+  ck_assert_double_eq(collect(&n, most, 1.0, 8), most);
+  ck_assert_uint_eq(n.hold, 0);
+  most = MIB / 2; /* the heap has shrunk: that is not this function's */
+  ck_assert_double_eq(collect(&n, MIB, 1.0, 3), MIB);
+  most = 64 * MIB;
+}
+END_TEST
+
 /* Where another share survives than before, nothing is undone. */
 START_TEST(not_compared) {
   tdo_nursery_t n = {0};
@@ -157,7 +179,7 @@ END_TEST
    there is no trial, and none is judged. */
 START_TEST(not_noted) {
   tdo_nursery_t n = {0};
-  tdo_nursery_found_t found = {MIB, MIB / 2, MIB / 2};
+  tdo_nursery_found_t found = {MIB, MIB / 2, MIB / 2, most};
   for (unsigned i = 0; i < 8; ++i)
     ck_assert_double_eq(tdo_nursery_adapt(&n, MIB, 0.3, &found), MIB);
   ck_assert_double_eq(collect(&n, MIB, 1.0, 3), 2 * MIB);
@@ -168,7 +190,7 @@ END_TEST
 
 static double once(double size, double time, double survived, double scanned) {
   tdo_nursery_t n = {0};
-  tdo_nursery_found_t found = {size, survived * size, scanned * size};
+  tdo_nursery_found_t found = {size, survived * size, scanned * size, most};
   for (unsigned i = 0; i < 8; ++i)
     tdo_nursery_note(&n, size, size, survived * size);
   n.runs = 2;
@@ -191,4 +213,4 @@ START_TEST(when) {
 END_TEST
 
 SUITE_MAIN("nursery", 10, by_heap, as_wished, by_old, middle_found, by_limits,
-           tried, not_compared, not_noted, when)
+           tried, bounded, not_compared, not_noted, when)

@@ -288,8 +288,10 @@ bool tdo_gcseg_may_bar(const tdo_gcseg_t *seg) {
 
 /* Can a write bar on pages of SEG that refer to SEEN pay? */
 static bool gcseg_bar_pays(const tdo_gcseg_t *seg, unsigned seen) {
-  return tdo_gcseg_may_bar(seg) &&
-         (seen & seg->pool->heap->nursery_bits) == 0;
+  const tdo_heap_t *heap = seg->pool->heap;
+
+  return tdo_gcseg_may_bar(seg) && (seen & heap->nursery_bits) == 0 &&
+         !(heap->trace.small && tdo_trace_busy(&heap->trace));
 }
 
 void tdo_gcseg_offer(tdo_gcseg_t *seg, char *base, char *limit,

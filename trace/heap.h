@@ -8,6 +8,7 @@
 #include "code/lock.h"
 #include "shield/shield.h"
 #include "trace/full.h"
+#include "trace/small.h"
 #include "trace/nursery.h"
 #include "trace/ld.h"
 #include "trace/message.h"
@@ -102,6 +103,8 @@ struct mps_arena_s {
   mps_arena_contracted_t contracted;
   /* Policy (policy.c). */
   tdo_full_t full;
+  tdo_small_t small;
+  bool small_next;       /* the next collection is of a small heap, whole */
   size_t skip, skip_next; /* collections for which the nursery is promoted
                             past the middle generation: now, and next time */
   size_t dense;          /* nurseries in a row of which nearly all survived */
@@ -122,6 +125,7 @@ struct mps_arena_s {
   uint64_t hit_ended, hit_took; /* the last hit of a read bar; ns */
   uint64_t stopped_at;   /* ns */
   bool stress_move;      /* under stress: the next full one moves all, */
+  bool stress_small;     /* as that of a small heap; */
   bool stress_tenure;    /* the next minor one is a promotion */
   bool explicit_collect; /* the client asked: keep no memory back */
   bool trace_emergency_next; /* the next collection starts without memory */
@@ -158,10 +162,10 @@ void tdo_heap_note_work(tdo_heap_t *heap);
 void tdo_heap_each(void (*visit)(tdo_heap_t *heap));
 
 /* Capacities (kB) of the default chain's generations, to begin with: nurseries
-   that are doubled from here leave an eighth of their zones to the buffers of
+   that are doubled from here leave a quarter of their zones to the buffers of
    points, and so do not begin another zone. */
-#define TDO_DEFAULT_NURSERY 448
-#define TDO_DEFAULT_MIDDLE  56
+#define TDO_DEFAULT_NURSERY 192
+#define TDO_DEFAULT_MIDDLE  24
 
 /* The chain of pools that name none; made at the first call. */
 mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap);

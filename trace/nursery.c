@@ -6,6 +6,9 @@
 #define NURSERY_LOW   0.125 /* of the heap, that the nursery has */
 #define NURSERY_HIGH  0.25  /* at least, and at most; within these limits: */
 #define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be */
+#define NURSERY_SMALL                                                         \
+  ((double)(384 << 10)) /* or the heap's size, if that is                     \
+                           more: less than this is fair */
 #define NURSERY_TINY  ((double)(1 << 20))
 #define NURSERY_MOST  ((double)(64 << 20))
 #define NURSERY_LIMIT 16.0  /* this part of the commit limit, at most */
@@ -29,6 +32,7 @@
 #define ADAPT_FIXED   0.3  /* scanned besides, to what survived */
 #define ADAPT_WORTH   0.85 /* of what a byte took before a trial, that it may take
                               at most after it */
+#define ADAPT_LEAST   1.5  /* times a nursery's size, that a trial is of */
 #define ADAPT_SEEN    3    /* judged by so many of each, of which */
 #define ADAPT_NEAR    0.25 /* about the same share survived, give or take this part
                               of it, or */
@@ -36,19 +40,33 @@
 #define ADAPT_HOLD    8    /* else it does not grow for so many collections, */
 #define ADAPT_HOLD_MOST 256 /* next time twice as many, up to this */
 
+static double nursery_copied(const tdo_nursery_facts_t *facts) {
+  return NURSERY_RATE * facts->pause_time;
+}
+
+static double nursery_least(const tdo_nursery_facts_t *facts) {
+  double fair = tdo_fmin(NURSERY_FAIR, nursery_copied(facts));
+
+  return tdo_fmax(tdo_fmin(NURSERY_LOW * facts->heap, fair), facts->least);
+}
+
+double tdo_nursery_most(const tdo_nursery_facts_t *facts) {
+  double fair = tdo_fmin(tdo_fmax(facts->heap, NURSERY_SMALL), NURSERY_FAIR);
+  double most =
+      tdo_fmin(tdo_fmax(NURSERY_HIGH * facts->heap, fair),
+               tdo_fmin(NURSERY_MOST, facts->commit_limit / NURSERY_LIMIT));
+
+  return tdo_fmin(most, tdo_fmax(nursery_copied(facts), nursery_least(facts)));
+}
+
 void tdo_nursery_sizes(double *nursery_io, double *middle_io,
                        const tdo_nursery_facts_t *facts) {
-  double heap = facts->heap, copied = NURSERY_RATE * facts->pause_time;
-  double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * heap, NURSERY_FAIR),
-                         tdo_fmin(NURSERY_MOST,
-                                  facts->commit_limit / NURSERY_LIMIT));
-  double least = tdo_fmax(tdo_fmin(NURSERY_LOW * heap,
-                                   tdo_fmin(NURSERY_FAIR, copied)),
-                          facts->least);
+  double most;
 
-  most = tdo_fmin(most, tdo_fmax(copied, least));
-  *nursery_io = tdo_fmax(tdo_fmin(*nursery_io, most), least);
-  most = tdo_fmin(tdo_fmin(heap, MIDDLE_FAIR), MIDDLE_TIMES * *nursery_io);
+  *nursery_io = tdo_fmax(tdo_fmin(*nursery_io, tdo_nursery_most(facts)),
+                         nursery_least(facts));
+  most =
+      tdo_fmin(tdo_fmin(facts->heap, MIDDLE_FAIR), MIDDLE_TIMES * *nursery_io);
   *middle_io = tdo_fmin(tdo_fmax(*middle_io, facts->old - MIDDLE_SMALL), most);
   *middle_io = tdo_fmax(*middle_io, MIDDLE_PART * *nursery_io);
 }
@@ -99,21 +117,26 @@ static double nursery_weigh(tdo_nursery_t *nursery, double capacity) {
                                                      2 * nursery->hold_next));
     nursery->hold = nursery->hold_next;
     nursery->seen = 0;
-    capacity /= 2;
+    capacity = nursery->from;
   }
   nursery->before = 0;
   return capacity;
 }
 
-/* Double a small one, if it is time to and the last trial is over. */
-static double nursery_try(tdo_nursery_t *nursery, double capacity) {
+/* Double a small one, up to MOST, if it is time to and the last trial is over;
+   where it cannot be much larger there is nothing to try. */
+static double nursery_try(tdo_nursery_t *nursery, double capacity,
+                          double most) {
   if (++nursery->runs < ADAPT_RUNS || nursery->hold > 0 ||
       nursery->before != 0 || nursery->seen < ADAPT_SEEN)
     return capacity;
+  if (most < ADAPT_LEAST * capacity)
+    return tdo_fmax(capacity, most);
+  nursery->from = capacity;
   nursery->before = nursery->ns / nursery->bytes;
   nursery->share = nursery->survived / nursery->bytes;
   nursery->runs = nursery->seen = 0;
-  return 2 * capacity;
+  return tdo_fmin(2 * capacity, most);
 }
 
 /* The share of the time in collections that a nursery of CAPACITY is not to
@@ -134,6 +157,7 @@ double tdo_nursery_adapt(tdo_nursery_t *nursery, double capacity, double share,
   if (share <= nursery_share(capacity) || !nursery_growth_pays(found))
     nursery->runs = 0;
   else
-    capacity = small ? nursery_try(nursery, capacity) : 2 * capacity;
+    capacity =
+        small ? nursery_try(nursery, capacity, found->most) : 2 * capacity;
   return share < ADAPT_SHRINK ? capacity / 2 : capacity;
 }

@@ -8,7 +8,8 @@
    nothing. A small one is doubled on trial: where it is each object that costs
    (such as those to be finalized), a larger nursery saves nothing, and is memory
    for nothing. If another share survives than before, the program does something
-   else now, or more time to die made a difference: then nothing is compared. */
+   else now, or more time to die made a difference: then nothing is compared. No
+   small one is larger than the heap, of whose memory it would be most. */
 #ifndef TDO_TRACE_NURSERY_H
 #define TDO_TRACE_NURSERY_H
 
@@ -20,8 +21,8 @@ typedef struct tdo_nursery {
   double ns, bytes, survived; /* what collecting nurseries of this size took, and
                      of which so much survived, */
   unsigned seen;    /* of so many; */
-  double before, share; /* ns a byte, and surviving share, before it was doubled
-                     on trial; or 0 */
+  double from;      /* bytes that it had before it was doubled on trial, */
+  double before, share; /* ns a byte, and surviving share, before that; or 0 */
   unsigned hold, hold_next; /* collections for which it does not grow, since that
                      did not pay: from now, and after the next trial */
 } tdo_nursery_t;
@@ -37,7 +38,11 @@ typedef struct tdo_nursery_facts {
 /* What a collection found, in bytes. */
 typedef struct tdo_nursery_found {
   double condemned, survived, scanned;
+  double most; /* that the nursery may have */
 } tdo_nursery_found_t;
+
+/* The most that the nursery may have. */
+double tdo_nursery_most(const tdo_nursery_facts_t *facts);
 
 /* The capacities that the nursery and the generation after it had better have,
    and what they may have. */

@@ -181,17 +181,54 @@ static void policy_run(tdo_heap_t *heap) {
    end before it has got a share of the heap. */
 static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   double all = (double)heap->trace.condemned + (double)heap->trace.owed;
-  double room = tdo_fmax(ROOM_LEAST, ROOM_SHARE * all);
+  double room = tdo_fmax(tdo_fmin(ROOM_LEAST, all), ROOM_SHARE * all);
   double least = SLICE_SHARE * SCAN_RATE * tdo_fmin(heap->pause_time, 1);
   size_t work;
 
   /* A slice ends with putting up bars: not for too little. */
   heap->debt += (double)bytes * all / room;
-  if (heap->debt < tdo_fmax(least, (double)heap->quantum))
+  least = tdo_fmin(tdo_fmax(least, (double)heap->quantum), all);
+  if (heap->debt < least)
     return;
   work = (size_t)heap->debt;
   heap->debt = 0;
   (void)tdo_trace_work(heap, work, tdo_policy_deadline(heap));
+}
+
+/* Has no other chain than the default one anything in its generations? */
+static bool policy_alone(const tdo_heap_t *heap) {
+  const tdo_gen_t *gens;
+
+  if (heap->default_chain == NULL)
+    return false;
+  gens = heap->default_chain->gens;
+  return policy_heap_size(heap) <=
+         gens[0].size + gens[1].size + heap->top.size;
+}
+
+/* Start a collection of everything, as that of a small heap, or not. */
+static bool policy_start_all(tdo_heap_t *heap, bool small, const char *why) {
+  bool started;
+
+  heap->small_next = small;
+  started = tdo_trace_start(heap, NULL, 0, why);
+  heap->small_next = false;
+  return started;
+}
+
+/* In turn all moves or not, and twice each as in a small heap, or not. */
+static void policy_stress_full(tdo_heap_t *heap) {
+  heap->stress_move = !heap->stress_move;
+  if (heap->stress_move)
+    heap->stress_small = !heap->stress_small;
+  if (!policy_start_all(heap, heap->stress_small && policy_alone(heap),
+                        "stress, full"))
+    return;
+  heap->trace.move_all = heap->stress_move;
+  if (policy_incremental(heap) && !heap->trace.small)
+    (void)tdo_trace_work(heap, 1, 0);
+  else
+    tdo_trace_finish(heap);
 }
 
 static bool policy_stress(tdo_heap_t *heap) {
@@ -212,29 +249,44 @@ static bool policy_stress(tdo_heap_t *heap) {
     if (!(heap->stress_tenure && tdo_tenure(heap, chain, STRESS_PART) > 0) &&
         tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))
       tdo_trace_finish(heap);
-  } else if ((heap->stress_move = !heap->stress_move),
-             tdo_trace_start(heap, NULL, 0, "stress, full")) {
-    heap->trace.move_all = heap->stress_move;
-    if (policy_incremental(heap))
-      (void)tdo_trace_work(heap, 1, 0);
-    else
-      tdo_trace_finish(heap);
+  } else {
+    policy_stress_full(heap);
   }
   return true;
 }
 
-/* Give the default chain the sizes that suit the heap, and as far as that allows
-   those that its nursery and middle generation have been given. */
-static void policy_size_chain(tdo_heap_t *heap) {
-  tdo_gen_t *gens = heap->default_chain->gens;
-  tdo_nursery_facts_t facts = {.heap = policy_heap_size(heap),
+/* What bounds the sizes of the default chain. */
+static tdo_nursery_facts_t policy_bounds(const tdo_heap_t *heap) {
+  return (tdo_nursery_facts_t){.heap = policy_heap_size(heap),
                                .old = heap->top.size,
                                .pause_time = heap->pause_time,
                                .commit_limit =
                                    (double)heap->space.commit_limit,
                                .least = (double)(TDO_DEFAULT_NURSERY << 10)};
+}
+
+/* Give the default chain the sizes that suit the heap, and as far as that
+   allows those that its nursery and middle generation have been given. */
+static void policy_size_chain(tdo_heap_t *heap) {
+  tdo_gen_t *gens = heap->default_chain->gens;
+  tdo_nursery_facts_t facts = policy_bounds(heap);
 
   tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, &facts);
+}
+
+/* A small heap is collected as a whole when its nursery is full, unless that
+   was in vain the last time (small.h). True if CHAIN is seen to by that. */
+static bool policy_small(tdo_heap_t *heap, tdo_chain_t *chain) {
+  const tdo_gen_t *gens = chain->gens;
+
+  if (chain != heap->default_chain || gens[0].fresh <= gens[0].capacity ||
+      heap->tenure > 0 || !policy_alone(heap) ||
+      !tdo_small_due(&heap->small, gens[1].size + heap->top.size,
+                     gens[0].capacity, heap->pause_time))
+    return false;
+  if (policy_start_all(heap, true, "The nursery of a small heap is full."))
+    tdo_trace_finish(heap);
+  return true;
 }
 
 /* Bytes that may be promoted as they are before the next minor collection. */
@@ -302,7 +354,7 @@ void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
     long due = chain->ramps > 0 ? -1 : policy_due(chain);
     if (due >= 0) {
-      if (!policy_tenure(heap, chain) &&
+      if (!policy_small(heap, chain) && !policy_tenure(heap, chain) &&
           tdo_trace_start(heap, chain, (size_t)due,
                           "A generation passed its capacity."))
         policy_run(heap);
@@ -469,28 +521,38 @@ static void policy_adapt(tdo_heap_t *heap) {
   uint64_t paused = heap->stats.paused_ns + (now - heap->session_ns);
   double share = (double)(paused - heap->adapt_paused) /
                  (double)(now - heap->adapt_since + 1);
+  tdo_nursery_facts_t facts = policy_bounds(heap);
   tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
                                .survived = (double)trace->survived,
-                               .scanned = (double)trace->scanned};
+                               .scanned = (double)trace->scanned,
+                               .most = tdo_nursery_most(&facts)};
   tdo_gen_t *nursery, *middle;
 
   heap->adapt_paused = paused;
   heap->adapt_since = now;
-  if (trace->chain == NULL || trace->chain != heap->default_chain ||
-      heap->stress != 0)
+  if (heap->default_chain == NULL || heap->stress != 0 ||
+      (trace->chain != heap->default_chain && !trace->small))
     return;
-  nursery = &trace->chain->gens[0];
-  middle = &trace->chain->gens[1];
-  if (trace->last == 0 &&
+  nursery = &heap->default_chain->gens[0];
+  middle = &heap->default_chain->gens[1];
+  if ((trace->last == 0 || trace->small) &&
       nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
     tdo_nursery_note(&heap->nursery, (double)(paused - trace->paused),
                      nursery->condemned_size, nursery->survived);
-  if (trace->last > 0)
+  if (trace->last > 0 && !trace->small)
     middle->capacity = tdo_nursery_middle(
         middle->capacity, middle->condemned_size, middle->survived);
   nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,
                                         share, &found);
   policy_size_chain(heap);
+}
+
+static void policy_small_collected(tdo_heap_t *heap) {
+  const tdo_gen_t *gens = heap->default_chain->gens;
+
+  tdo_small_collected(&heap->small,
+                      gens[1].condemned_size + heap->top.condemned_size,
+                      gens[1].survived + heap->top.survived, gens[0].capacity);
 }
 
 void tdo_policy_collected(tdo_heap_t *heap) {
@@ -499,7 +561,9 @@ void tdo_policy_collected(tdo_heap_t *heap) {
   policy_adapt(heap);
   policy_skip(heap);
   policy_judge(heap);
-  if (!heap->trace.full) {
+  if (heap->trace.small) {
+    policy_small_collected(heap);
+  } else if (!heap->trace.full) {
     tdo_full_minor(&heap->full, (double)heap->trace.scanned);
   } else {
     tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
@@ -509,8 +573,9 @@ void tdo_policy_collected(tdo_heap_t *heap) {
                               .writes = policy_writes(heap)};
     if (tdo_full_collected(&heap->full, &facts))
       tdo_full_build(&heap->full, (double)tdo_available(""));
-    heap->top.fresh = 0;
   }
+  if (heap->trace.full)
+    heap->top.fresh = 0;
   /* The nursery's memory is kept for its next round. */
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);

@@ -237,12 +237,16 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   trace->full = chain == NULL;
   trace->chain = chain;
   trace->last = last;
-  trace->skipping = chain != NULL && chain == heap->default_chain &&
-                    last == 0 && heap->skip > 0;
+  trace->small = heap->small_next;
+  heap->small_next = false;
+  trace->skipping =
+      trace->small || (chain != NULL && chain == heap->default_chain &&
+                       last == 0 && heap->skip > 0);
   trace->emergency = heap->trace_emergency_next;
   heap->trace_emergency_next = false;
   trace->move_all = heap->explicit_collect;
-  trace->in_place = chain == NULL && !trace->move_all && !heap->stress_move;
+  trace->in_place =
+      chain == NULL && !trace->move_all && !heap->stress_move && !trace->small;
   trace->closes = trace->in_place && heap->shielded &&
                   tdo_shield_hides(&heap->shield) &&
                   heap->top.size / CLOSE_LEAST >

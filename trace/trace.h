@@ -26,6 +26,8 @@ typedef struct tdo_trace {
   size_t last;
   bool skipping;     /* the nursery is promoted to the top */
   bool full;         /* every generation is condemned */
+  bool small;        /* of a small heap: all that lives is copied, at once
+                        (small.h, .whole) */
   bool emergency;    /* memory ran out: preserve in place */
   bool in_place;     /* what is old stays where it is, mostly */
   bool closes;       /* read bars go up on what stays in place at once, since

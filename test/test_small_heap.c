@@ -1,0 +1,180 @@
+/* Testudo: tests of small heaps, which are collected as a whole.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/heap.h" /* first: its functions have names of ours */
+#include "test/objects.h"
+#include "test/random.h"
+#include "test/suite.h"
+
+enum { KIB = 1024, MIB = 1024 * KIB };
+
+static mps_pool_t small_pool; /* on the arena's own chain */
+static mps_ap_t small_ap;
+
+static void begin(double pause) {
+  heap_start(mps_class_amc());
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
+    REQUIRE(mps_pool_create_k(&small_pool, arena, mps_class_amc(), args) ==
+            MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  small_ap = point(small_pool);
+  mps_arena_pause_time_set(arena, pause);
+}
+
+static void end(void) {
+  mps_arena_park(arena);
+  mps_ap_destroy(small_ap);
+  mps_pool_destroy(small_pool);
+  heap_stop();
+}
+
+static tdo_statistics_s statistics(void) {
+  tdo_statistics_s s;
+  tdo_statistics(arena, &s);
+  return s;
+}
+
+/* A list of LENGTH objects that know their number. */
+static mps_addr_t list(size_t number, size_t length) {
+  mps_addr_t *root = &table[ROOTS - 1];
+  mps_addr_t keep;
+  *root = NULL;
+  for (size_t i = 0; i < length; ++i) {
+    mps_addr_t obj = obj_on(small_ap, OBJ_NODE, 3);
+    *obj_ref(obj, 0) = (mps_addr_t)(number << 2 | 1);
+    *obj_ref(obj, 1) = *root;
+    *root = obj;
+  }
+  keep = *root;
+  *root = NULL;
+  return keep;
+}
+
+static size_t lists; /* of so many objects each: */
+static size_t length;
+
+static void check_lists(void) {
+  for (size_t i = 0; i < lists; ++i) {
+    size_t n = 0;
+    for (mps_addr_t p = table[i]; p != NULL; p = *obj_ref(p, 1), ++n)
+      REQUIRE(number_of(p) == i);
+    REQUIRE(n == length);
+  }
+}
+
+static void build(size_t count, size_t each) {
+  lists = count;
+  length = each;
+  for (size_t i = 0; i < lists; ++i)
+    table[i] = list(i, length);
+}
+
+/* Replace lists at random; the most that is committed meanwhile. */
+static size_t replace(size_t times) {
+  size_t most = 0;
+  for (size_t i = 0; i < times; ++i) {
+    size_t at = random_below(lists);
+    table[at] = list(at, length);
+    if (mps_arena_committed(arena) > most)
+      most = mps_arena_committed(arena);
+  }
+  return most;
+}
+
+/* Modes other than `naive` make calls for bars only. */
+static bool calls_tell(void) {
+  return !suite_stressed() && statistics().mode != TDO_MODE_NAIVE;
+}
+
+/* What dies among the old is found at once, and no bar is needed. */
+START_TEST(replaced) {
+  size_t most, calls;
+  begin(0.1);
+  build(100, 50);
+  (void)replace(suite_size(1000, 100));
+  calls = statistics().protect_calls;
+  most = replace(suite_size(20000, 200));
+  check_lists();
+  ck_assert(suite_stressed() || most < 3 * MIB);
+  ck_assert(suite_stressed() || statistics().collections > 20);
+  ck_assert(suite_stressed() ||
+            statistics().full_collections == statistics().collections);
+  ck_assert(!calls_tell() || statistics().protect_calls <= calls + 5);
+  end();
+}
+END_TEST
+
+/* Where pauses may not be as long as that takes, collections are minor ones.
+ */
+START_TEST(short_pauses) {
+  begin(0.0005);
+  build(100, 50);
+  (void)replace(suite_size(4000, 100));
+  check_lists();
+  ck_assert(suite_stressed() ||
+            statistics().collections > 2 * statistics().full_collections);
+  end();
+}
+END_TEST
+
+/* Where all of the old lives on, nearly all collections are. */
+START_TEST(lives_on) {
+  tdo_statistics_s before, after;
+  begin(0.1);
+  build(100, 500);
+  before = statistics();
+  for (size_t i = 0; i < suite_size(40000, 200); ++i)
+    (void)list(0, length);
+  after = statistics();
+  check_lists();
+  ck_assert(suite_stressed() || after.collections > before.collections + 40);
+  ck_assert(suite_stressed() ||
+            after.full_collections - before.full_collections <
+                (after.collections - before.collections) / 4);
+  end();
+}
+END_TEST
+
+/* A heap that grows is one of generations, with bars, and the other way. */
+START_TEST(grows_and_shrinks) {
+  size_t full, all;
+  begin(0.1);
+  for (int round = 0; round < 2; ++round) {
+    build(200, suite_size(2000, 100));
+    (void)replace(suite_size(2000, 20));
+    check_lists();
+    tdo_arena_check(arena);
+    for (size_t i = 0; i < lists; ++i)
+      table[i] = NULL;
+    collect();
+    build(100, 50);
+    (void)replace(suite_size(20000, 20)); /* a nursery of 8 MiB, at first */
+    full = statistics().full_collections;
+    all = statistics().collections;
+    (void)replace(suite_size(4000, 20));
+    check_lists();
+    ck_assert(suite_stressed() || (statistics().collections > all + 4 &&
+                                   statistics().full_collections - full ==
+                                       statistics().collections - all));
+  }
+  end();
+}
+END_TEST
+
+/* Beside a chain of the client's that has something, there are generations. */
+START_TEST(beside_another_chain) {
+  size_t full;
+  begin(0.1);
+  table[ROOTS - 2] = obj_on(ap, OBJ_NODE, 3);
+  build(100, 50);
+  full = statistics().full_collections;
+  (void)replace(suite_size(2000, 100));
+  check_lists();
+  ck_assert(suite_stressed() || statistics().full_collections <= full + 1);
+  end();
+}
+END_TEST
+
+SUITE_MAIN("small_heap", 60, replaced, short_pauses, lives_on,
+           grows_and_shrinks, beside_another_chain)

@@ -1,0 +1,31 @@
+/* Testudo: small heaps are collected as a whole. Numbers only: policy.c
+   gathers them. SPDX-License-Identifier: BSD-2-Clause
+
+   .whole  What survives a small nursery has mostly had no time to die. It dies
+   among the old, where only a full collection finds it: a heap with 200 KiB of
+   live objects grew to several megabytes of dead ones. To copy all that lives
+   costs such a heap little more than a minor collection, no page needs a bar,
+   and the memory is what lives, twice, and a nursery.
+
+   .dense  Where nearly all of the old survives, that is work for nothing: the
+   next collections are minor ones, twice as many each time. */
+#ifndef TDO_TRACE_SMALL_H
+#define TDO_TRACE_SMALL_H
+
+#include <stdbool.h>
+
+typedef struct tdo_small {
+  unsigned hold, hold_next; /* .dense: minor collections until a whole one is
+                               tried again: now, and next time */
+} tdo_small_t;
+
+/* Is the next collection to be of everything, where OLD bytes are beyond a
+   nursery of CAPACITY and pauses may last PAUSE seconds? */
+bool tdo_small_due(tdo_small_t *small, double old, double capacity,
+                   double pause);
+
+/* It was, and of OLD bytes beyond a nursery of CAPACITY so many survived. */
+void tdo_small_collected(tdo_small_t *small, double old, double survived,
+                         double capacity);
+
+#endif /* TDO_TRACE_SMALL_H */
