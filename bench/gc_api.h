@@ -84,7 +84,7 @@ size_t heap_finalized(void);
 
 /* Blocks managed by hand; the kinds are of the library's pools. */
 enum { BLOCKS_MVFF, BLOCKS_MVT, BLOCKS_MFS };
-void heap_blocks_open(unsigned kind, size_t largest);
+void heap_blocks_open(unsigned kind, size_t mean);
 void *heap_block(size_t bytes);
 void heap_block_free(void *block, size_t bytes);
 

@@ -128,9 +128,9 @@ size_t heap_finalized(void) {
   return atomic_load(&finalized);
 }
 
-void heap_blocks_open(unsigned kind, size_t largest) {
+void heap_blocks_open(unsigned kind, size_t mean) {
   (void)kind;
-  (void)largest;
+  (void)mean;
 }
 
 /* Blocks managed by hand are the C library's here. */

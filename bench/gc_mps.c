@@ -251,15 +251,15 @@ void heap_settle(void) {
   mps_arena_release(arena);
 }
 
-void heap_blocks_open(unsigned kind, size_t largest) {
+void heap_blocks_open(unsigned kind, size_t mean) {
   MPS_ARGS_BEGIN(args) {
     if (kind == BLOCKS_MFS) {
-      MPS_ARGS_ADD(args, MPS_KEY_MFS_UNIT_SIZE, largest);
+      MPS_ARGS_ADD(args, MPS_KEY_MFS_UNIT_SIZE, mean);
       heap_must(mps_pool_create_k(&blocks, arena, mps_class_mfs(), args));
     } else {
       mps_pool_class_t class =
           kind == BLOCKS_MVT ? mps_class_mvt() : mps_class_mvff();
-      MPS_ARGS_ADD(args, MPS_KEY_MEAN_SIZE, largest / 2);
+      MPS_ARGS_ADD(args, MPS_KEY_MEAN_SIZE, mean);
       heap_must(mps_pool_create_k(&blocks, arena, class, args));
     }
   }

@@ -72,29 +72,17 @@ def parse(arguments):
     return options
 
 
-def available():
-    """Bytes of memory that could be used, or infinity."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return 1024 * int(line.split()[1])
-    except OSError:
-        pass
-    return float("inf")
-
-
 def fits(heap):
     """Whether to try a heap of so many bytes."""
-    return heap * NEED <= ALLOWED * available()
+    return heap * NEED <= ALLOWED * runs.available()
 
 
 def limited(options):
     """The options of a workload, with a limit on memory if it needs one so as
     not to take what the machine has not got."""
-    if options.get("heap", 0) * 3 <= ALLOWED * available():
+    if options.get("heap", 0) * 3 <= ALLOWED * runs.available():
         return options
-    return {**options, "limit": int(ALLOWED * available())}
+    return {**options, "limit": int(ALLOWED * runs.available())}
 
 
 def collectors(options):

@@ -7,6 +7,8 @@
 
 #define SMALLEST 16
 #define LARGEST  512
+#define MEAN     92 /* of random_size */
+#define UNIT     64 /* where all are alike */
 
 const char workload_name[] = "manual";
 const unsigned workload_batch = 32;
@@ -18,7 +20,7 @@ typedef struct block_s {
 
 static size_t random_size(uint64_t *state) {
   if (options.kind == BLOCKS_MFS)
-    return 64;
+    return UNIT;
   size_t small = SMALLEST + random_below(state, 112) / 8 * 8;
   size_t any = SMALLEST + random_below(state, LARGEST - SMALLEST) / 8 * 8;
   return random_next(state) & 7 ? small : any;
@@ -50,7 +52,7 @@ void workload(void) {
   block_t *blocks = calloc(count, sizeof *blocks);
   check(blocks != NULL);
   heap_blocks_open((unsigned)options.kind,
-                   options.kind == BLOCKS_MFS ? 64 : LARGEST);
+                   options.kind == BLOCKS_MFS ? UNIT : MEAN);
   for (size_t i = 0; i < count; ++i)
     replace(&blocks[i], i, &state);
   build_done();
