@@ -67,7 +67,6 @@ def warm(heap):
 def run(program, options, environment=None, prefix=()):
     """One run: its report, with `own` and `shootdowns` added."""
     command = [*prefix, str(program), *arguments(options)]
-    warm(options.get("heap", 0))
     before = shootdowns()
     try:
         done = subprocess.run(command, capture_output=True, text=True,
@@ -141,6 +140,7 @@ def series(case, programs, environments, repeat, log, strace=False):
             if name in result.failures:
                 continue
             log(f"{case.name}: {name}, {turn + 1} of {repeat}")
+            warm(case.options.get("heap", 0))
             try:
                 result.reports[name].append(
                     run(built[case.workload], case.options,
