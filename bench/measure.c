@@ -77,8 +77,8 @@ void meter_note(meter_t *meter, uint64_t now) {
 void meter_add(meter_t *sum, const meter_t *meter) {
   for (unsigned i = 0; i < METER_BUCKETS; ++i)
     sum->counts[i] += meter->counts[i];
-  sum->waited_first += meter->waited_first;
-  sum->waited += meter->waited;
+  /* SUM goes on with its own thread, and its `waited` is read again. */
+  sum->waited_first -= meter->waited - meter->waited_first;
   if (meter->longest > sum->longest)
     sum->longest = meter->longest;
   if (meter->longest_own > sum->longest_own)

@@ -54,6 +54,8 @@ class Workloads(unittest.TestCase):
         self.assertGreaterEqual(report["operations"], options["ops"])
         self.assertGreater(report["batches"], 0)
         self.assertGreater(report["peak"], 0)
+        threads = 1 + options.get("threads", 0)
+        self.assertLessEqual(report["waited"], threads * report["seconds"])
 
     def test_modes(self):
         for mode in cases.MODES:
