@@ -13,8 +13,8 @@ static bool due(tdo_small_t *small, double old) {
 START_TEST(by_size) {
   tdo_small_t small = {0};
   ck_assert(due(&small, 0));
-  ck_assert(due(&small, 4));
-  ck_assert(!due(&small, 4.1));
+  ck_assert(due(&small, 8));
+  ck_assert(!due(&small, 8.1));
   ck_assert(tdo_small_due(&small, 0.2 * MIB, 0.5 * MIB, 0.01));
   ck_assert(!tdo_small_due(&small, 0.5 * MIB, 0.5 * MIB, 0.01));
   ck_assert(!tdo_small_due(&small, 0, 0.5 * MIB, 0));
@@ -55,14 +55,22 @@ START_TEST(little) {
 }
 END_TEST
 
+/* Where much survives, minor ones come first, too. */
+START_TEST(much) {
+  tdo_small_t small = {0};
+  ck_assert_uint_eq(minors_after(&small, 7, 3.9), 0);
+  ck_assert_uint_eq(minors_after(&small, 7, 4.1), 1);
+}
+END_TEST
+
 /* A heap that is too large does not use up what it is to wait. */
 START_TEST(waits) {
   tdo_small_t small = {0};
   tdo_small_collected(&small, 2 * MIB, 2 * MIB, MIB);
-  ck_assert(!due(&small, 5));
+  ck_assert(!due(&small, 9));
   ck_assert(!due(&small, 2));
   ck_assert(due(&small, 2));
 }
 END_TEST
 
-SUITE_MAIN("small", 10, by_size, dense, little, waits)
+SUITE_MAIN("small", 10, by_size, dense, little, much, waits)

@@ -3,13 +3,13 @@
 #include "trace/small.h"
 #include "code/base.h"
 
-#define SMALL_MOST  ((double)(4 << 20)) /* old bytes of a small heap */
+#define SMALL_MOST  ((double)(8 << 20)) /* old bytes that may be looked at, */
+#define SMALL_LIVE  ((double)(4 << 20)) /* and that may survive, or */
+#define SMALL_DENSE 0.7 /* this share of the old, if that is less, where these */
+#define SMALL_PART  0.5 /* are more than this part of a nursery; else there are */
+#define SMALL_HOLD_MOST 64u /* minor collections first, at most */
 #define SMALL_RATE  4e8  /* bytes copied in a second, for predictions, in */
 #define SMALL_PAUSE 0.25 /* this share of the pause time */
-#define SMALL_DENSE 0.7  /* surviving share of the old, if that is more than  \
-                          */
-#define SMALL_PART      0.5 /* this part of the nursery, from which there are */
-#define SMALL_HOLD_MOST 64u /* minor collections first, at most */
 
 bool tdo_small_due(tdo_small_t *small, double old, double capacity,
                    double pause) {
@@ -23,7 +23,8 @@ bool tdo_small_due(tdo_small_t *small, double old, double capacity,
 
 void tdo_small_collected(tdo_small_t *small, double old, double survived,
                          double capacity) {
-  bool dense = old > SMALL_PART * capacity && survived > SMALL_DENSE * old;
+  bool dense = old > SMALL_PART * capacity &&
+               survived > tdo_fmin(SMALL_DENSE * old, SMALL_LIVE);
 
   small->hold_next =
       dense ? tdo_max(1, tdo_min(2 * small->hold_next, SMALL_HOLD_MOST)) : 0;
