@@ -535,11 +535,11 @@ static void policy_adapt(tdo_heap_t *heap) {
     return;
   nursery = &heap->default_chain->gens[0];
   middle = &heap->default_chain->gens[1];
-  if ((trace->last == 0 || trace->small) &&
+  if (trace->last == 0 &&
       nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
     tdo_nursery_note(&heap->nursery, (double)(paused - trace->paused),
                      nursery->condemned_size, nursery->survived);
-  if (trace->last > 0 && !trace->small)
+  if (trace->last > 0)
     middle->capacity = tdo_nursery_middle(
         middle->capacity, middle->condemned_size, middle->survived);
   nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,
