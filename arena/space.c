@@ -33,10 +33,11 @@
    all of them in the same lines of the cache. */
 static size_t space_table_offset(const tdo_space_t *sp, size_t offset,
                                  size_t number) {
-  size_t page = sp->vm == NULL ? 0 : sp->vm->page_size;
+  size_t page;
 
-  if (page == 0 || offset == 0)
+  if (sp->vm == NULL)
     return offset;
+  page = sp->vm->page_size;
   return tdo_round_up(offset, page) + number * TABLE_APART % (page / 2);
 }
 

@@ -57,11 +57,12 @@ def warm(heap):
     if heap < WARM_LEAST:
         return
     size = int(min(WARM_TIMES * heap, WARM_PART * available()))
-    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as m:
-        try:
-            m.madvise(POPULATE_WRITE)
-        except OSError:
-            pass  # an older kernel
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    try:
+        with mmap.mmap(-1, size, flags=flags) as memory:
+            memory.madvise(POPULATE_WRITE)
+    except OSError:
+        pass  # refused, or an older kernel
 
 
 def run(program, options, environment=None, prefix=()):

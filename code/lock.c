@@ -44,8 +44,7 @@ static inline void lock_relax(void) {
 #endif
 }
 
-/* Most have it for a moment only, less than it takes to sleep and to be woken.
- */
+/* Most have it for less time than it takes to sleep and to be woken. */
 static bool lock_spin(tdo_lock_t *lock) {
   for (int i = 0; i < LOCK_SPINS; ++i) {
     lock_relax();

@@ -195,6 +195,23 @@ static inline mps_pool_t obj_pool(mps_pool_class_t cls) {
   return p;
 }
 
+/* The same on the arena's own chain. */
+static inline mps_pool_t own_chain_pool(mps_pool_class_t cls) {
+  mps_pool_t p;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
+    REQUIRE(mps_pool_create_k(&p, arena, cls, args) == MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return p;
+}
+
+static inline tdo_statistics_s statistics(void) {
+  tdo_statistics_s s;
+  tdo_statistics(arena, &s);
+  return s;
+}
+
 /* Format (with SCAN), chain, thread, table of roots, pool of CLS and a point
    on it, in the arena, which exists. */
 static inline void heap_in_arena_with(mps_pool_class_t cls,

@@ -40,9 +40,7 @@ static mps_ap_t oldest_point(mps_pool_t p) {
 
 /* Collections of any kind: mps_collections has only those that move. */
 static size_t collections(void) {
-  tdo_statistics_s s;
-  tdo_statistics(arena, &s);
-  return s.collections;
+  return statistics().collections;
 }
 
 /* A block of many pages, all written to, is scanned once in a collection and

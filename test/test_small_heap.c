@@ -5,19 +5,14 @@
 #include "test/random.h"
 #include "test/suite.h"
 
-enum { KIB = 1024, MIB = 1024 * KIB };
+enum { MIB = 1 << 20 };
 
 static mps_pool_t small_pool; /* on the arena's own chain */
 static mps_ap_t small_ap;
 
 static void begin(double pause) {
   heap_start(mps_class_amc());
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
-    REQUIRE(mps_pool_create_k(&small_pool, arena, mps_class_amc(), args) ==
-            MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+  small_pool = own_chain_pool(mps_class_amc());
   small_ap = point(small_pool);
   mps_arena_pause_time_set(arena, pause);
 }
@@ -27,12 +22,6 @@ static void end(void) {
   mps_ap_destroy(small_ap);
   mps_pool_destroy(small_pool);
   heap_stop();
-}
-
-static tdo_statistics_s statistics(void) {
-  tdo_statistics_s s;
-  tdo_statistics(arena, &s);
-  return s;
 }
 
 /* A list of LENGTH objects that know their number. */
@@ -105,8 +94,7 @@ START_TEST(replaced) {
 }
 END_TEST
 
-/* Where pauses may not be as long as that takes, collections are minor ones.
- */
+/* Where pauses may not be as long as that takes, collections are minor. */
 START_TEST(short_pauses) {
   begin(0.0005);
   build(100, 50);

@@ -19,16 +19,6 @@ static size_t times(size_t n) {
 static mps_pool_t young_pool; /* on the arena's own chain */
 static mps_ap_t young;
 
-static mps_pool_t own_chain_pool(mps_pool_class_t cls) {
-  mps_pool_t p;
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
-    REQUIRE(mps_pool_create_k(&p, arena, cls, args) == MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
-  return p;
-}
-
 static void begin(void) {
   heap_start(mps_class_amc());
   young_pool = own_chain_pool(mps_class_amc());
@@ -51,9 +41,7 @@ static void end(void) {
 
 /* Bytes promoted. */
 static size_t tenured(void) {
-  tdo_statistics_s s;
-  tdo_statistics(arena, &s);
-  return s.tenured;
+  return statistics().tenured;
 }
 
 /* At least LEAST and at most MOST; at every chance it is as it happens. */
@@ -122,9 +110,7 @@ END_TEST
 static size_t small_ones; /* full collections while the heap was small */
 
 static size_t full_collections(void) {
-  tdo_statistics_s s;
-  tdo_statistics(arena, &s);
-  return s.full_collections - small_ones;
+  return statistics().full_collections - small_ones;
 }
 
 /* Chain one more vector before each of those there are. */
@@ -152,9 +138,7 @@ static void write_heads(void) {
 }
 
 static tdo_mode_t mode(void) {
-  tdo_statistics_s s;
-  tdo_statistics(arena, &s);
-  return s.mode;
+  return statistics().mode;
 }
 
 /* While all survives, and old objects are written to, the heap is looked at as

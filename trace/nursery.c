@@ -6,9 +6,8 @@
 #define NURSERY_LOW   0.125 /* of the heap, that the nursery has */
 #define NURSERY_HIGH  0.25  /* at least, and at most; within these limits: */
 #define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be */
-#define NURSERY_SMALL                                                         \
-  ((double)(384 << 10)) /* or the heap's size, if that is                     \
-                           more: less than this is fair */
+#define NURSERY_SMALL ((double)(384 << 10)) /* least that is fair, or the heap's
+                                               size, if that is more */
 #define NURSERY_TINY  ((double)(1 << 20))
 #define NURSERY_MOST  ((double)(64 << 20))
 #define NURSERY_LIMIT 16.0  /* this part of the commit limit, at most */

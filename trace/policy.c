@@ -208,12 +208,8 @@ static bool policy_alone(const tdo_heap_t *heap) {
 
 /* Start a collection of everything, as that of a small heap, or not. */
 static bool policy_start_all(tdo_heap_t *heap, bool small, const char *why) {
-  bool started;
-
   heap->small_next = small;
-  started = tdo_trace_start(heap, NULL, 0, why);
-  heap->small_next = false;
-  return started;
+  return tdo_trace_start(heap, NULL, 0, why);
 }
 
 /* In turn all moves or not, and twice each as in a small heap, or not. */
@@ -521,11 +517,10 @@ static void policy_adapt(tdo_heap_t *heap) {
   uint64_t paused = heap->stats.paused_ns + (now - heap->session_ns);
   double share = (double)(paused - heap->adapt_paused) /
                  (double)(now - heap->adapt_since + 1);
-  tdo_nursery_facts_t facts = policy_bounds(heap);
   tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
                                .survived = (double)trace->survived,
-                               .scanned = (double)trace->scanned,
-                               .most = tdo_nursery_most(&facts)};
+                               .scanned = (double)trace->scanned};
+  tdo_nursery_facts_t facts;
   tdo_gen_t *nursery, *middle;
 
   heap->adapt_paused = paused;
@@ -542,9 +537,11 @@ static void policy_adapt(tdo_heap_t *heap) {
   if (trace->last > 0)
     middle->capacity = tdo_nursery_middle(
         middle->capacity, middle->condemned_size, middle->survived);
+  facts = policy_bounds(heap);
+  found.most = tdo_nursery_most(&facts);
   nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,
                                         share, &found);
-  policy_size_chain(heap);
+  tdo_nursery_sizes(&nursery->capacity, &middle->capacity, &facts);
 }
 
 static void policy_small_collected(tdo_heap_t *heap) {

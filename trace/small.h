@@ -8,7 +8,8 @@
    and the memory is what lives, twice, and a nursery.
 
    .dense  Where nearly all of the old survives, that is work for nothing, and
-   where that is much, it is too much work: the next collections are minor ones, twice as many each time. */
+   where that is much, it is too much work: the next collections are minor ones,
+   twice as many each time. */
 #ifndef TDO_TRACE_SMALL_H
 #define TDO_TRACE_SMALL_H
 
