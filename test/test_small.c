@@ -73,4 +73,39 @@ START_TEST(waits) {
 }
 END_TEST
 
-SUITE_MAIN("small", 10, by_size, dense, little, much, waits)
+static bool due_marked(double size, double survived, double old) {
+  tdo_small_t small = {0};
+  tdo_small_collected(&small, 2 * MIB, 2 * MIB, MIB); /* it would wait */
+  tdo_small_marked(&small, size * MIB, survived * MIB);
+  return due(&small, old);
+}
+
+/* What was marked in place and is mostly room is copied next, if what is no
+   room is little. */
+START_TEST(loose) {
+  ck_assert(due_marked(16, 5, 16));
+  ck_assert(due_marked(16, 5, 19));
+  ck_assert(!due_marked(16, 5, 19.1));
+  ck_assert(!due_marked(16, 8, 16));
+  ck_assert(!due_marked(4, 2, 4));
+  ck_assert(due_marked(32, 7, 32));
+  ck_assert(!due_marked(32.1, 7, 32));
+}
+END_TEST
+
+/* Once. */
+START_TEST(tightened) {
+  tdo_small_t small = {0};
+  tdo_small_marked(&small, 16 * MIB, 5 * MIB);
+  ck_assert(due(&small, 16));
+  tdo_small_collected(&small, 16 * MIB, 5 * MIB, MIB);
+  ck_assert(!due(&small, 16));
+  ck_assert(!due(&small, 5)); /* much survived */
+  ck_assert(due(&small, 5));
+  tdo_small_marked(&small, 16 * MIB, 5 * MIB);
+  tdo_small_marked(&small, 16 * MIB, 15 * MIB);
+  ck_assert(!due(&small, 16));
+}
+END_TEST
+
+SUITE_MAIN("small", 10, by_size, dense, little, much, waits, loose, tightened)

@@ -568,6 +568,7 @@ void tdo_policy_collected(tdo_heap_t *heap) {
                               .scanned = (double)heap->trace.scanned,
                               .size = policy_heap_size(heap),
                               .writes = policy_writes(heap)};
+    tdo_small_marked(&heap->small, facts.size, facts.survived);
     if (tdo_full_collected(&heap->full, &facts))
       tdo_full_build(&heap->full, (double)tdo_available(""));
   }

@@ -8,8 +8,12 @@
    and the memory is what lives, twice, and a nursery.
 
    .dense  Where nearly all of the old survives, that is work for nothing, and
-   where that is much, it is too much work: the next collections are minor ones,
-   twice as many each time. */
+   where that is much, it is too much work: the next collections are minor
+   ones, twice as many each time.
+
+   .loose  A full collection leaves most of what lives where it is, and the
+   room between, which is of no use and makes what minor collections scan lie
+   on more pages. Where that is most of a heap, what lives is soon copied. */
 #ifndef TDO_TRACE_SMALL_H
 #define TDO_TRACE_SMALL_H
 
@@ -18,6 +22,7 @@
 typedef struct tdo_small {
   unsigned hold, hold_next; /* .dense: minor collections until a whole one is
                                tried again: now, and next time */
+  double room;              /* .loose: bytes to be rid of; 0: not worth it */
 } tdo_small_t;
 
 /* Is the next collection to be of everything, where OLD bytes are beyond a
@@ -28,5 +33,9 @@ bool tdo_small_due(tdo_small_t *small, double old, double capacity,
 /* It was, and of OLD bytes beyond a nursery of CAPACITY so many survived. */
 void tdo_small_collected(tdo_small_t *small, double old, double survived,
                          double capacity);
+
+/* A full collection that left in place what it could has left a heap of SIZE
+   bytes, of which so many survived it. */
+void tdo_small_marked(tdo_small_t *small, double size, double survived);
 
 #endif /* TDO_TRACE_SMALL_H */
