@@ -103,11 +103,11 @@ static void print_report(double peak) {
   double work = (double)(done - (built != 0 ? built : begun)) * 1e-9;
   printf("\"operations\": %zu, \"seconds\": %.6f, \"work_seconds\": %.6f, "
          "\"ns\": %.3f, \"waited\": %.6f, \"build_waited\": %.6f, "
-         "\"work_lost\": %.6f, ",
+         "\"stolen\": %.6f, \"work_lost\": %.6f, ",
          operation_count, (double)(done - begun) * 1e-9, work,
          work * 1e9 / (double)operation_count,
          (double)(meter.waited - meter.waited_first) * 1e-9,
-         (double)built_waited * 1e-9,
+         (double)built_waited * 1e-9, (double)meter.stolen * 1e-9,
          meter_lost(&meter, built != 0 ? built - meter.begun : 0));
   printf("\"user\": %.3f, \"system\": %.3f, \"faults\": %ld, "
          "\"major_faults\": %ld, \"peak\": %.0f, ",

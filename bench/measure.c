@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define METER_GAP 20000 /* ns: shorter batches are not kept as gaps */
@@ -23,10 +24,26 @@ static uint64_t meter_waited(const meter_t *meter) {
   return strtoull(rest, NULL, 10);
 }
 
+/* ns that this thread ran. */
+static uint64_t meter_ran(void) {
+  struct timespec t;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0)
+    return 0;
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* How often this thread gave up the processor of its own accord. */
+static uint64_t meter_slept(void) {
+  struct rusage usage;
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nvcsw : 0;
+}
+
 void meter_start(meter_t *meter) {
   memset(meter, 0, sizeof *meter);
   meter->wait_file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   meter->waited = meter->waited_first = meter_waited(meter);
+  meter->ran = meter_ran();
+  meter->slept = meter_slept();
   meter->begun = meter->last = meter->sampled = clock_ns();
 }
 
@@ -59,11 +76,22 @@ static void meter_keep(meter_t *meter, uint64_t start, uint64_t length) {
   meter->gaps[meter->gap_count++] = (meter_gap_t){start, length};
 }
 
+static uint64_t meter_less(uint64_t a, uint64_t b) {
+  return a > b ? a - b : 0;
+}
+
 void meter_note(meter_t *meter, uint64_t now) {
   uint64_t length = now - meter->last;
   uint64_t waited = meter_waited(meter);
+  uint64_t ran = meter_ran(), slept = meter_slept();
   uint64_t wait = waited - meter->waited;
-  uint64_t own = length > wait ? length - wait : 0;
+  uint64_t own = meter_less(length, wait), stolen = 0;
+  if (meter->wait_file >= 0 && slept == meter->slept)
+    stolen = meter_less(now - meter->sampled, wait + (ran - meter->ran));
+  if (stolen > own)
+    stolen = own;
+  own -= stolen;
+  meter->stolen += stolen;
   if (length > meter->longest)
     meter->longest = length;
   if (own > meter->longest_own)
@@ -71,6 +99,8 @@ void meter_note(meter_t *meter, uint64_t now) {
   if (own >= METER_GAP)
     meter_keep(meter, meter->last - meter->begun, own);
   meter->waited = waited;
+  meter->ran = ran;
+  meter->slept = slept;
   meter->sampled = now;
 }
 
@@ -79,6 +109,7 @@ void meter_add(meter_t *sum, const meter_t *meter) {
     sum->counts[i] += meter->counts[i];
   /* SUM goes on with its own thread, and its `waited` is read again. */
   sum->waited_first -= meter->waited - meter->waited_first;
+  sum->stolen += meter->stolen;
   if (meter->longest > sum->longest)
     sum->longest = meter->longest;
   if (meter->longest_own > sum->longest_own)

@@ -5,8 +5,10 @@
    paths of allocation included, the meter reads the clock: the time of a
    batch is what the program sees of the collector's pauses. When another
    program has the processor the batch is long too; the kernel's count of
-   the time a thread waited to run is read now and then, and a long pause is
-   given twice: as seen, and less that wait. */
+   the time a thread waited to run is read now and then. On a virtual machine
+   the host can take the processor away meanwhile: that is what a thread that
+   did not sleep neither ran nor waited. A long pause is given twice: as seen,
+   and less both. */
 #ifndef bench_measure_h
 #define bench_measure_h
 
@@ -28,8 +30,10 @@ typedef struct meter_s {
   uint64_t begun, last;          /* clock at the start, and at the last tick */
   uint64_t sampled, waited;      /* when the wait was read, and what it was */
   uint64_t waited_first;         /* what it was at the start */
+  uint64_t ran, slept;           /* ns, and times, when that was read */
   uint64_t ended;                /* clock at the end */
-  uint64_t longest, longest_own; /* ns: as seen, and less the wait */
+  uint64_t stolen;               /* ns that the host took from long batches */
+  uint64_t longest, longest_own; /* ns: as seen, and less what was others' */
   uint64_t batches;
   uint64_t counts[METER_BUCKETS]; /* batches by length */
   meter_gap_t *gaps;              /* batches much longer than most */
