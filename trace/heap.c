@@ -253,7 +253,8 @@ static void heap_hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
   } else {
     heap->quantum_now = tdo_max(heap->quantum, heap->quantum_now / 2);
   }
-  (void)tdo_trace_work(heap, heap->quantum_now, deadline);
+  if (deadline == 0 || tdo_clock_ns() < deadline)
+    (void)tdo_trace_work(heap, heap->quantum_now, deadline);
   heap_count(heap->stats.quantum_log2, heap->trace.scanned - scanned);
   heap->hit_ended = tdo_clock_ns();
   heap->hit_took = heap->hit_ended - start;
