@@ -46,21 +46,28 @@ void tdo_control_init(tdo_control_t *c, tdo_space_t *space) {
   c->owner.sig = TDO_SEG_SIG;
 }
 
-/* Cut what there is of the newest slab before LIMIT into blocks of the smaller
-   classes. */
-static void control_use_up(tdo_control_t *c, const char *limit) {
-  while (c->fresh < limit) {
-    size_t left = (size_t)(limit - c->fresh);
-    size_t size = left >= CONTROL_SMALL ? CONTROL_SMALL
-                                        : tdo_round_down(left, CONTROL_UNIT);
+/* The largest blocks that what is left of a slab, SIZE bytes, is cut into. */
+static size_t control_piece(size_t size) {
+  if (size >= 2 * CONTROL_MID)
+    return 2 * CONTROL_MID;
+  return size >= CONTROL_SMALL ? CONTROL_SMALL
+                               : tdo_round_down(size, CONTROL_UNIT);
+}
+
+/* Cut what there is of SLAB before LIMIT into blocks of the smaller classes.
+ */
+static void control_use_up(tdo_control_t *c, tdo_control_slab_t *slab,
+                           const char *limit) {
+  while (slab->fresh < limit) {
+    size_t size = control_piece((size_t)(limit - slab->fresh));
     unsigned i = control_class(size);
-    memcpy(c->fresh, &c->free[i], sizeof(void *));
-    c->free[i] = c->fresh;
-    c->fresh += size;
+    memcpy(slab->fresh, &c->free[i], sizeof(void *));
+    c->free[i] = slab->fresh;
+    slab->fresh += size;
   }
 }
 
-static mps_res_t control_new_slab(tdo_control_t *c) {
+static mps_res_t control_new_slab(tdo_control_t *c, tdo_control_slab_t *slab) {
   size_t first;
   size_t n = tdo_space_grains_for(c->space, CONTROL_LARGE);
   mps_res_t res = tdo_space_alloc(&first, c->space, n, TDO_GROUP_CONTROL,
@@ -68,9 +75,27 @@ static mps_res_t control_new_slab(tdo_control_t *c) {
 
   if (res != MPS_RES_OK)
     return res;
-  control_use_up(c, c->fresh_limit);
-  c->fresh = tdo_space_addr(c->space, first);
-  c->fresh_limit = c->fresh + tdo_space_bytes(c->space, n);
+  control_use_up(c, slab, slab->limit);
+  slab->fresh = tdo_space_addr(c->space, first);
+  slab->limit = slab->fresh + tdo_space_bytes(c->space, n);
+  return MPS_RES_OK;
+}
+
+/* A block of BYTES, a class's size, that was never used. */
+static mps_res_t control_cut(void **p_o, tdo_control_t *c, size_t bytes) {
+  tdo_control_slab_t *slab = &c->slabs[bytes > CONTROL_MID];
+  size_t line = TDO_CACHE_LINE - 1;
+  size_t gap = bytes > CONTROL_SMALL ? -(size_t)slab->fresh & line : 0;
+
+  if ((size_t)(slab->limit - slab->fresh) < gap + bytes) {
+    mps_res_t res = control_new_slab(c, slab);
+    if (res != MPS_RES_OK)
+      return res;
+    gap = 0;
+  }
+  control_use_up(c, slab, slab->fresh + gap);
+  *p_o = slab->fresh;
+  slab->fresh += bytes;
   return MPS_RES_OK;
 }
 
@@ -90,28 +115,18 @@ static mps_res_t control_alloc_large(void **p_o, tdo_control_t *c,
 
 mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size) {
   unsigned i;
-  size_t bytes;
 
   TDO_CHECK(size > 0);
   if (size > CONTROL_LARGE)
     return control_alloc_large(p_o, c, size);
   i = control_class(size);
-  bytes = control_class_size(i);
   if (c->free[i] != NULL) {
     *p_o = c->free[i];
     memcpy(&c->free[i], c->free[i], sizeof(void *));
   } else {
-    size_t gap =
-        bytes > CONTROL_SMALL ? -(size_t)c->fresh & (TDO_CACHE_LINE - 1) : 0;
-    if ((size_t)(c->fresh_limit - c->fresh) < gap + bytes) {
-      mps_res_t res = control_new_slab(c);
-      if (res != MPS_RES_OK)
-        return res;
-      gap = 0;
-    }
-    control_use_up(c, c->fresh + gap);
-    *p_o = c->fresh;
-    c->fresh += bytes;
+    mps_res_t res = control_cut(p_o, c, control_class_size(i));
+    if (res != MPS_RES_OK)
+      return res;
   }
   c->allocated += size;
   return MPS_RES_OK;

@@ -8,12 +8,20 @@
 
 #define TDO_CONTROL_CLASSES 16 /* see control.c */
 
+/* The part of the newest slab that was never used. */
+typedef struct tdo_control_slab {
+  char *fresh, *limit;
+} tdo_control_slab_t;
+
+/* Descriptors lie together, and not between their tables: who goes through all
+   of them meets few pages. */
 typedef struct tdo_control {
   tdo_space_t *space;
   tdo_seg_t owner; /* of every grain used here; has no pool */
   void *free[TDO_CONTROL_CLASSES];
-  char *fresh, *fresh_limit; /* never used part of the newest slab */
-  size_t allocated;          /* bytes in use */
+  tdo_control_slab_t
+      slabs[2];     /* of blocks up to 512 bytes, and of larger ones */
+  size_t allocated; /* bytes in use */
 } tdo_control_t;
 
 void tdo_control_init(tdo_control_t *c, tdo_space_t *space);

@@ -108,21 +108,49 @@ START_TEST(test_reuse) {
 }
 END_TEST
 
+static size_t grains_used(void) {
+  return tdo_bits_count(space.used, 0, space.grains);
+}
+
 /* What is left of a slab too small for a block serves smaller ones. */
 START_TEST(test_rest_of_slab) {
   size_t grains, i = 0;
   control_start(SIZE_MAX);
   REQUIRE(block_make(i++, 2048) == MPS_RES_OK); /* half a slab of a grain */
   REQUIRE(block_make(i++, 1024) == MPS_RES_OK);
-  grains = tdo_bits_count(space.used, 0, space.grains);
+  grains = grains_used();
   REQUIRE(block_make(i++, 2048) == MPS_RES_OK); /* a new slab */
-  ck_assert_uint_eq(tdo_bits_count(space.used, 0, space.grains), grains + 1);
+  ck_assert_uint_eq(grains_used(), grains + 1);
   REQUIRE(block_make(i++, 2048) == MPS_RES_OK); /* the new one is full */
-  for (size_t k = 0; k < 1024 / 128; ++k)
-    REQUIRE(block_make(i++, 128) == MPS_RES_OK);
-  ck_assert_uint_eq(tdo_bits_count(space.used, 0, space.grains), grains + 1);
+  REQUIRE(block_make(i++, 1024) == MPS_RES_OK);
+  ck_assert_uint_eq(grains_used(), grains + 1);
+  for (size_t k = 0; k < 9; ++k) /* all but 64 bytes of a slab */
+    REQUIRE(block_make(i++, 448) == MPS_RES_OK);
+  ck_assert_uint_eq(grains_used(), grains + 2);
+  REQUIRE(block_make(i++, 448) == MPS_RES_OK);
+  ck_assert_uint_eq(grains_used(), grains + 3);
+  REQUIRE(block_make(i++, 64) == MPS_RES_OK);
+  ck_assert(blocks[i - 1].base < blocks[i - 2].base);
   while (i > 0)
     block_free(--i);
+  control_stop();
+}
+END_TEST
+
+/* Descriptors lie together, not each beside its tables. */
+START_TEST(test_together) {
+  enum { PAIRS = 120 };
+  control_start(SIZE_MAX);
+  for (size_t i = 0; i < PAIRS; ++i) {
+    REQUIRE(block_make(2 * i, 320) == MPS_RES_OK);
+    REQUIRE(block_make(2 * i + 1, 2048) == MPS_RES_OK);
+  }
+  for (size_t i = 0; i + 12 < PAIRS; ++i)
+    ck_assert_uint_le((size_t)(blocks[2 * (i + 12)].base - blocks[2 * i].base),
+                      8 * 4096); /* slabs of tables come between */
+  ck_assert_uint_eq(grains_used(), PAIRS / 2 + PAIRS / 12);
+  for (size_t i = 0; i < 2 * PAIRS; ++i)
+    block_free(i);
   control_stop();
 }
 END_TEST
@@ -166,4 +194,4 @@ START_TEST(test_limit) {
 END_TEST
 
 SUITE_MAIN("control", 60, test_random, test_reuse, test_rest_of_slab,
-           test_large, test_limit)
+           test_together, test_large, test_limit)
