@@ -88,6 +88,10 @@ static void generic_taken(tdo_vm_t *vm, void *limit) {
   (void)vm, (void)limit;
 }
 
+static void generic_calls(tdo_vm_t *vm, bool many) {
+  (void)vm, (void)many;
+}
+
 static mps_res_t generic_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
   (void)vm, (void)base, (void)size;
   return MPS_RES_MEMORY;
@@ -120,6 +124,7 @@ static tdo_vm_t generic_vm = {.page_size = GENERIC_PAGE,
                               .advise_huge = generic_advise_huge,
                               .populate = generic_populate,
                               .taken = generic_taken,
+                              .calls = generic_calls,
                               .huge_size = generic_huge_size,
                               .mapping_limit = generic_mapping_limit};
 

@@ -27,6 +27,12 @@ void tdo_populate_taken(void *limit);
    touched. */
 void tdo_populate_cancel(void *base, size_t size);
 
+/* Nothing is touched from now on, but for what is just being touched, until it
+   is released as often as it was held: a call that changes access waits for
+   the system's lock while memory is being touched. */
+void tdo_populate_hold(void);
+void tdo_populate_release(void);
+
 /* In the child of a fork there is no such thread, and nothing asked. */
 void tdo_populate_after_fork_in_child(void);
 

@@ -1,8 +1,14 @@
-/* Testudo: memory touched ahead, on Linux. SPDX-License-Identifier: BSD-2-Clause
+/* Testudo: memory touched ahead, on Linux. SPDX-License-Identifier:
+   BSD-2-Clause
 
    .own  The thread shares everything with the process but has no state of the
          C library's (no errno, no stack protector's word): it calls nothing
-         but the kernel, by its own hands. */
+         but the kernel, by its own hands.
+
+   .cancel  Who cancels what is being done clears populate_busy, then waits
+            while the thread works; the thread says that it works, then looks
+            whether populate_busy is still what it does. One of them sees the
+            other. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -40,7 +46,12 @@
 /* What is asked: a base, and in its low bits the number of pieces of
    POPULATE_UNIT, the least page. */
 static _Atomic(uintptr_t) populate_slots[POPULATE_SLOTS];
-static _Atomic(uintptr_t) populate_busy; /* what is being done */
+static _Atomic(uintptr_t) populate_busy;  /* what is being done, if nobody has
+                                             cleared it since, .cancel */
+static atomic_bool populate_working;      /* a piece of it, right now */
+static atomic_uint populate_pieces;       /* that were done, or left out */
+static atomic_int populate_held;          /* how many want nothing done now, */
+static atomic_bool populate_halted;       /* and the thread sleeps for them */
 static _Atomic(uintptr_t) populate_taken; /* end of what the program took last */
 static atomic_uint populate_turn;      /* one more each time that is asked */
 static atomic_bool populate_alive;     /* the thread will look again */
@@ -98,10 +109,38 @@ POPULATE_OWN static bool populate_late(uintptr_t base) {
          (resident & 1) != 0;
 }
 
-/* Touch [BASE, LIMIT) piece by piece, as long as the system does it. */
-POPULATE_OWN static void populate_touch(tdo_vm_t *vm, uintptr_t base,
-                                        uintptr_t limit) {
-  while (base < limit) {
+/* Sleep while somebody wants nothing done. */
+POPULATE_OWN static void populate_halt(void) {
+  int held;
+
+  while ((held = atomic_load(&populate_held)) != 0) {
+    atomic_store(&populate_halted, true);
+    (void)populate_call(SYS_futex, (long)&populate_held,
+                        FUTEX_WAIT | FUTEX_PRIVATE_FLAG, held, 0);
+    atomic_store(&populate_halted, false);
+  }
+}
+
+/* Touch [BASE, BASE+SIZE), a piece; false if the system does not do it. */
+POPULATE_OWN static bool populate_piece(tdo_vm_t *vm, uintptr_t base,
+                                        size_t size) {
+  if (populate_late(base))
+    return true;
+  atomic_fetch_add_explicit(&vm->counters.advise, 1, memory_order_relaxed);
+  if (populate_call(SYS_madvise, (long)base, (long)size, MADV_POPULATE_WRITE,
+                    0) == 0)
+    return true;
+  atomic_fetch_add_explicit(&vm->counters.refused, 1, memory_order_relaxed);
+  return false;
+}
+
+/* Touch what R asks piece by piece, as long as the system does it, and nobody
+   cancels it. */
+POPULATE_OWN static void populate_touch(tdo_vm_t *vm, uintptr_t r) {
+  uintptr_t base = POPULATE_BASE(r), limit = base + POPULATE_SIZE(r);
+  bool more = true;
+
+  while (base < limit && more) {
     uintptr_t taken = atomic_load(&populate_taken);
     size_t piece;
     if (taken > base && taken < limit)
@@ -110,15 +149,11 @@ POPULATE_OWN static void populate_touch(tdo_vm_t *vm, uintptr_t base,
     if (base - taken < POPULATE_PIECE && limit - base > POPULATE_PIECE)
       base += POPULATE_PIECE;
     piece = tdo_min(limit - base, POPULATE_PIECE);
-    if (!populate_late(base)) {
-      atomic_fetch_add_explicit(&vm->counters.advise, 1, memory_order_relaxed);
-      if (populate_call(SYS_madvise, (long)base, (long)piece,
-                        MADV_POPULATE_WRITE, 0) != 0) {
-        atomic_fetch_add_explicit(&vm->counters.refused, 1,
-                                  memory_order_relaxed);
-        return;
-      }
-    }
+    populate_halt();
+    atomic_store(&populate_working, true);
+    more = atomic_load(&populate_busy) == r && populate_piece(vm, base, piece);
+    atomic_store(&populate_working, false);
+    atomic_fetch_add(&populate_pieces, 1);
     base += piece;
   }
 }
@@ -131,8 +166,7 @@ POPULATE_OWN static bool populate_do(_Atomic(uintptr_t) *slot) {
     return false;
   atomic_store(&populate_busy, r); /* before it is nowhere else to be seen */
   if (atomic_compare_exchange_strong(slot, &r, 0))
-    populate_touch(atomic_load(&populate_vm), POPULATE_BASE(r),
-                   POPULATE_BASE(r) + POPULATE_SIZE(r));
+    populate_touch(atomic_load(&populate_vm), r);
   atomic_store(&populate_busy, 0);
   return true;
 }
@@ -238,25 +272,51 @@ static bool populate_meets(uintptr_t r, uintptr_t base, uintptr_t limit) {
          POPULATE_BASE(r) + POPULATE_SIZE(r) > base;
 }
 
-void tdo_populate_cancel(void *base, size_t size) {
-  uintptr_t low = (uintptr_t)base, limit = low + size;
+/* Nothing of what was being done is, or the thread has gone on. */
+static void populate_await(void) {
+  unsigned pieces = atomic_load(&populate_pieces);
 
-  for (int i = 0; i < POPULATE_SLOTS; ++i) {
-    uintptr_t r = atomic_load(&populate_slots[i]);
-    if (populate_meets(r, low, limit))
-      (void)atomic_compare_exchange_strong(&populate_slots[i], &r, 0);
-  }
   for (int i = 0; i < POPULATE_WAITS; ++i) {
-    if (!populate_meets(atomic_load(&populate_busy), low, limit))
+    if (!atomic_load(&populate_working) ||
+        atomic_load(&populate_pieces) != pieces)
       return;
     (void)sched_yield();
   }
+}
+
+void tdo_populate_cancel(void *base, size_t size) {
+  uintptr_t low = (uintptr_t)base, limit = low + size, r;
+
+  for (int i = 0; i < POPULATE_SLOTS; ++i) {
+    r = atomic_load(&populate_slots[i]);
+    if (populate_meets(r, low, limit))
+      (void)atomic_compare_exchange_strong(&populate_slots[i], &r, 0);
+  }
+  r = atomic_load(&populate_busy);
+  if (populate_meets(r, low, limit)) {
+    (void)atomic_compare_exchange_strong(&populate_busy, &r, 0);
+    populate_await();
+  }
+}
+
+void tdo_populate_hold(void) {
+  atomic_fetch_add(&populate_held, 1);
+}
+
+void tdo_populate_release(void) {
+  if (atomic_fetch_sub(&populate_held, 1) == 1 &&
+      atomic_load(&populate_halted))
+    (void)populate_call(SYS_futex, (long)&populate_held,
+                        FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0);
 }
 
 void tdo_populate_after_fork_in_child(void) {
   for (int i = 0; i < POPULATE_SLOTS; ++i)
     atomic_store(&populate_slots[i], 0);
   atomic_store(&populate_busy, 0);
+  atomic_store(&populate_working, false);
+  atomic_store(&populate_held, 0);
+  atomic_store(&populate_halted, false);
   atomic_store(&populate_alive, false);
   atomic_store(&populate_tid, 0);
 }
@@ -273,6 +333,12 @@ void tdo_populate_taken(void *limit) {
 
 void tdo_populate_cancel(void *base, size_t size) {
   (void)base, (void)size;
+}
+
+void tdo_populate_hold(void) {
+}
+
+void tdo_populate_release(void) {
 }
 
 void tdo_populate_after_fork_in_child(void) {

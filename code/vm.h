@@ -85,6 +85,9 @@ struct tdo_vm {
   void (*populate)(tdo_vm_t *vm, void *base, size_t size);
   /* What was asked to be touched is taken up to LIMIT. */
   void (*taken)(tdo_vm_t *vm, void *limit);
+  /* Many calls for access follow, or (not MANY) have been made: what is to be
+     touched waits meanwhile, as they would wait for it. Nests. */
+  void (*calls)(tdo_vm_t *vm, bool many);
   /* Bytes of a huge page; 0 if the system has none to give. */
   size_t (*huge_size)(tdo_vm_t *vm);
   /* Mappings that this process may have (vm.max_map_count); SIZE_MAX if

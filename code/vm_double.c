@@ -386,6 +386,13 @@ static void double_taken(tdo_vm_t *vm, void *limit) {
   (void)vm, (void)limit;
 }
 
+static void double_calls(tdo_vm_t *vm, bool many) {
+  tdo_vm_t *behind = double_of(vm)->options.behind;
+  if (behind != NULL) {
+    behind->calls(behind, many);
+  }
+}
+
 static size_t double_huge_size(tdo_vm_t *vm) {
   return double_of(vm)->options.huge_size;
 }
@@ -439,6 +446,7 @@ mps_res_t tdo_vm_double_init(tdo_vm_double_t *d,
                                    .advise_huge = double_advise_huge,
                                    .populate = double_populate,
                                    .taken = double_taken,
+                                   .calls = double_calls,
                                    .huge_size = double_huge_size,
                                    .mapping_limit = double_mapping_limit};
   TDO_CHECK(options->pages > 0);

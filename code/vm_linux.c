@@ -224,6 +224,14 @@ static void vm_taken(tdo_vm_t *vm, void *limit) {
   tdo_populate_taken(limit);
 }
 
+static void vm_calls(tdo_vm_t *vm, bool many) {
+  (void)vm;
+  if (many)
+    tdo_populate_hold();
+  else
+    tdo_populate_release();
+}
+
 static size_t vm_huge_size(tdo_vm_t *vm) {
   size_t size = tdo_file_number(
       "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", 0);
@@ -249,6 +257,7 @@ static tdo_vm_t vm_system = {.reserve = vm_reserve,
                              .advise_huge = vm_advise_huge,
                              .populate = vm_populate,
                              .taken = vm_taken,
+                             .calls = vm_calls,
                              .huge_size = vm_huge_size,
                              .mapping_limit = vm_mapping_limit};
 

@@ -165,9 +165,11 @@ void tdo_shield_settle_all(tdo_shield_t *sh) {
   sh->queued = 0;
   if (low < high) {
     sh->settling = true;
+    sh->vm->calls(sh->vm, true);
     tdo_shield_hide(sh, low, high);
     tdo_shield_settle(sh, low, high, high);
     tdo_shield_economize(sh);
+    sh->vm->calls(sh->vm, false);
     sh->settling = false;
   }
 }

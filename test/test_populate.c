@@ -129,6 +129,47 @@ START_TEST(untouched) {
 }
 END_TEST
 
+/* Nothing is touched while that is held, as often as it is; then it is. What
+   is cancelled meanwhile is not. */
+START_TEST(held) {
+  enum { SIZE = 2 << 20 };
+  char *p = map(SIZE), *q = map(SIZE);
+  ask(p, SIZE);
+  tdo_populate_hold();
+  nap(); /* what was just being touched */
+  tdo_populate_hold();
+  ask(q, SIZE);
+  nap();
+  ck_assert_uint_eq(resident(q, SIZE), 0);
+  tdo_populate_release();
+  nap();
+  ck_assert_uint_eq(resident(q, SIZE), 0);
+  tdo_populate_release();
+  ck_assert(!able() || comes(q, SIZE));
+  ck_assert_int_eq(munmap(p, SIZE), 0);
+  ck_assert_int_eq(munmap(q, SIZE), 0);
+}
+END_TEST
+
+/* What is cancelled while it is held half done is not gone on with. */
+START_TEST(held_and_cancelled) {
+  enum { SIZE = 4 << 20 };
+  for (int i = 0; i < 100; ++i) {
+    char *p = map(SIZE);
+    size_t was;
+    ask(p, SIZE);
+    tdo_populate_hold();
+    tdo_populate_cancel(p, SIZE);
+    was = resident(p, SIZE);
+    tdo_populate_release();
+    if (i % 4 == 0)
+      nap();
+    ck_assert_uint_eq(resident(p, SIZE), was);
+    ck_assert_int_eq(munmap(p, SIZE), 0);
+  }
+}
+END_TEST
+
 /* What was cancelled is not touched: what is mapped there next stays empty. */
 START_TEST(cancelled) {
   enum { SIZE = 2 << 20 };
@@ -345,5 +386,5 @@ START_TEST(grows_without) {
 }
 END_TEST
 
-SUITE_MAIN("populate", 60, touched, untouched, cancelled, forked, ahead,
-           not_ahead, again, grows, grows_without)
+SUITE_MAIN("populate", 60, touched, untouched, held, held_and_cancelled,
+           cancelled, forked, ahead, not_ahead, again, grows, grows_without)
