@@ -7,6 +7,7 @@ SPDX-License-Identifier: BSD-2-Clause
 """
 import concurrent.futures
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,29 @@ def record(path):
              "TESTUDO_RECORD": path})
     with open(path, "rb") as file:
         return file.read(LENGTH)
+
+
+SOURCE = os.environ["TESTUDO_SOURCE_DIR"]
+WRITE = 1  # the argument of requests for write bars
+
+
+def requests():
+    """The numbers of requests by name."""
+    with open(os.path.join(SOURCE, "shield", "record.h"),
+              encoding="ascii") as file:
+        table = file.read().partition("define TDO_REQUESTS(X)")[2]
+    names = re.findall(r"X\((\w+),", table.partition("\n\n")[0])
+    return {name: number for number, name in enumerate(names)}
+
+
+def step(request, first=None, last=0, length=4, argument=0):
+    """A step of a recording, about LENGTH pages from FIRST on, where that
+    before it ended with page LAST."""
+    text = bytes([requests()[request] | argument << 5])
+    if first is None:
+        return text
+    move = 2 * (first - last) if first >= last else 2 * (last - first) - 1
+    return text + bytes([move, length])
 
 
 class Damaged(unittest.TestCase):
@@ -69,6 +93,25 @@ class Damaged(unittest.TestCase):
                     lambda job: self.reported(room, *job), jobs))
         self.assertGreater(found, len(jobs) // 4)
         self.assertLess(found, len(jobs))
+
+    def test_hit_and_more(self):
+        """A session that begins with a hit of a write bar may do more: what
+        becomes of pages is not left out with it."""
+        with tempfile.TemporaryDirectory() as room:
+            header = record(os.path.join(room, "good"))[:40]
+            path = os.path.join(room, "hit")
+            with open(path, "wb") as file:
+                file.write(
+                    header + step("COMMITTED", 0, 0, 8) + step("ADOPT", 0, 8)
+                    + step("HIT", 0, 4, 1, WRITE) + step("ADOPT", 4, 1)
+                    + step("EXPOSE", 4, 8) + step("LEAVE")
+                    + step("RAISE", 4, 8, 4, WRITE) + step("COVER", 4, 8)
+                    + step("FLUSH") + step("LEAVE"))
+            done = subprocess.run(
+                [REPLAY, path], input="deferred 16 1 2\ndirty 16 1 2\n",
+                text=True, capture_output=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(done.stdout.splitlines()), 2)
 
 
 if __name__ == "__main__":

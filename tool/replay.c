@@ -72,11 +72,27 @@ static void replay_write(size_t page) {
   }
 }
 
-/* Leave out the session that *PLACE is in. */
+static void replay_step(const step_t *step, place_t *place);
+
+/* Leave out what the session that *PLACE is in does about a write: bars and
+   calls. What becomes of pages besides is not left out: a session in which bars
+   were refused does more than that. */
 static void skip_session(place_t *place) {
   step_t step;
   while (recording_next(&recording, &step, place) &&
          step.request != TDO_REQUEST_LEAVE) {
+    switch (step.request) {
+    case TDO_REQUEST_COMMITTED:
+    case TDO_REQUEST_DECOMMITTED:
+    case TDO_REQUEST_ADOPT:
+    case TDO_REQUEST_RETIRE:
+    case TDO_REQUEST_EXPOSE:
+    case TDO_REQUEST_COVER:
+      replay_step(&step, place);
+      break;
+    default:
+      break;
+    }
   }
 }
 
