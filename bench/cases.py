@@ -37,6 +37,8 @@ CASES = [
     case("churn", 0.4, 0.005, ops=20_000_000),
     case("trees", 0.5, PAUSE, ops=20_000_000, depth=16),
     case("deep", 0.7, PAUSE, ops=20_000_000, depth=1000),
+    case("bigheap 4 MiB", None, PAUSE, heap=4 * MIB, ops=3_000_000),
+    case("bigheap 14 MiB", None, PAUSE, heap=14 * MIB, ops=3_000_000),
     case("bigheap 0.25 GiB", 0.4, PAUSE, repeat=3, heap=GIB // 4,
          ops=5_000_000),
     case("bigheap 0.25 GiB, long", None, PAUSE, FULL, 1, heap=GIB // 4,
