@@ -45,6 +45,7 @@ void meter_start(meter_t *meter) {
   meter->ran = meter_ran();
   meter->slept = meter_slept();
   meter->begun = meter->last = meter->sampled = clock_ns();
+  meter->due = meter->begun + METER_SAMPLE;
 }
 
 void meter_stop(meter_t *meter) {
@@ -102,6 +103,8 @@ void meter_note(meter_t *meter, uint64_t now) {
   meter->ran = ran;
   meter->slept = slept;
   meter->sampled = now;
+  /* What was read took time, where system calls are traced much. */
+  meter->due = clock_ns() + METER_SAMPLE;
 }
 
 void meter_add(meter_t *sum, const meter_t *meter) {

@@ -19,7 +19,7 @@
 
 #define METER_SUB     16 /* buckets of the histogram to a factor of two */
 #define METER_BUCKETS (64 * METER_SUB)
-#define METER_SAMPLE  200000 /* ns between reads of the time waited */
+#define METER_SAMPLE  200000 /* ns from one read of the time waited to the next */
 
 /* A time in which the program did not get on: ns since the meter started. */
 typedef struct meter_gap_s {
@@ -28,7 +28,8 @@ typedef struct meter_gap_s {
 
 typedef struct meter_s {
   uint64_t begun, last;          /* clock at the start, and at the last tick */
-  uint64_t sampled, waited;      /* when the wait was read, and what it was */
+  uint64_t sampled, waited;      /* when the wait was read, and what it was; */
+  uint64_t due;                  /* when to read it again */
   uint64_t waited_first;         /* what it was at the start */
   uint64_t ran, slept;           /* ns, and times, when that was read */
   uint64_t ended;                /* clock at the end */
@@ -73,7 +74,7 @@ uint64_t meter_bucket_base(unsigned bucket);
 static inline void meter_tick(meter_t *meter) {
   uint64_t now = clock_ns();
   ++meter->counts[meter_bucket(now - meter->last)];
-  if (now - meter->sampled >= METER_SAMPLE)
+  if (now >= meter->due)
     meter_note(meter, now);
   meter->last = now;
 }
