@@ -54,8 +54,7 @@ static size_t control_piece(size_t size) {
                                : tdo_round_down(size, CONTROL_UNIT);
 }
 
-/* Cut what there is of SLAB before LIMIT into blocks of the smaller classes.
- */
+/* Cut what there is of SLAB before LIMIT into blocks of smaller classes. */
 static void control_use_up(tdo_control_t *c, tdo_control_slab_t *slab,
                            const char *limit) {
   while (slab->fresh < limit) {
@@ -83,7 +82,7 @@ static mps_res_t control_new_slab(tdo_control_t *c, tdo_control_slab_t *slab) {
 
 /* A block of BYTES, a class's size, that was never used. */
 static mps_res_t control_cut(void **p_o, tdo_control_t *c, size_t bytes) {
-  tdo_control_slab_t *slab = &c->slabs[bytes > CONTROL_MID];
+  tdo_control_slab_t *slab = bytes > CONTROL_MID ? &c->large : &c->small;
   size_t line = TDO_CACHE_LINE - 1;
   size_t gap = bytes > CONTROL_SMALL ? -(size_t)slab->fresh & line : 0;
 

@@ -19,9 +19,8 @@ typedef struct tdo_control {
   tdo_space_t *space;
   tdo_seg_t owner; /* of every grain used here; has no pool */
   void *free[TDO_CONTROL_CLASSES];
-  tdo_control_slab_t
-      slabs[2];     /* of blocks up to 512 bytes, and of larger ones */
-  size_t allocated; /* bytes in use */
+  tdo_control_slab_t small, large; /* of blocks up to 512 bytes, and beyond */
+  size_t allocated;                /* bytes in use */
 } tdo_control_t;
 
 void tdo_control_init(tdo_control_t *c, tdo_space_t *space);

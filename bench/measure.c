@@ -24,14 +24,6 @@ static uint64_t meter_waited(const meter_t *meter) {
   return strtoull(rest, NULL, 10);
 }
 
-/* ns that this thread ran. */
-static uint64_t meter_ran(void) {
-  struct timespec t;
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0)
-    return 0;
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* How often this thread gave up the processor of its own accord. */
 static uint64_t meter_slept(void) {
   struct rusage usage;
@@ -42,7 +34,7 @@ void meter_start(meter_t *meter) {
   memset(meter, 0, sizeof *meter);
   meter->wait_file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   meter->waited = meter->waited_first = meter_waited(meter);
-  meter->ran = meter_ran();
+  meter->ran = clock_read(CLOCK_THREAD_CPUTIME_ID);
   meter->slept = meter_slept();
   meter->begun = meter->last = meter->sampled = clock_ns();
   meter->due = meter->begun + METER_SAMPLE;
@@ -84,7 +76,7 @@ static uint64_t meter_less(uint64_t a, uint64_t b) {
 void meter_note(meter_t *meter, uint64_t now) {
   uint64_t length = now - meter->last;
   uint64_t waited = meter_waited(meter);
-  uint64_t ran = meter_ran(), slept = meter_slept();
+  uint64_t ran = clock_read(CLOCK_THREAD_CPUTIME_ID), slept = meter_slept();
   uint64_t wait = waited - meter->waited;
   uint64_t own = meter_less(length, wait), stolen = 0;
   if (meter->wait_file >= 0 && slept == meter->slept)

@@ -19,7 +19,7 @@
 
 #define METER_SUB     16 /* buckets of the histogram to a factor of two */
 #define METER_BUCKETS (64 * METER_SUB)
-#define METER_SAMPLE  200000 /* ns from one read of the time waited to the next */
+#define METER_SAMPLE  200000 /* ns after a read of the time waited */
 
 /* A time in which the program did not get on: ns since the meter started. */
 typedef struct meter_gap_s {
@@ -33,7 +33,7 @@ typedef struct meter_s {
   uint64_t waited_first;         /* what it was at the start */
   uint64_t ran, slept;           /* ns, and times, when that was read */
   uint64_t ended;                /* clock at the end */
-  uint64_t stolen;               /* ns that the host took from long batches */
+  uint64_t stolen; /* ns that the host took, as far as batches show */
   uint64_t longest, longest_own; /* ns: as seen, and less what was others' */
   uint64_t batches;
   uint64_t counts[METER_BUCKETS]; /* batches by length */
@@ -42,11 +42,15 @@ typedef struct meter_s {
   int wait_file; /* schedstat of this thread, or -1 */
 } meter_t;
 
-/* Nanoseconds on the clock that always goes on. */
-static inline uint64_t clock_ns(void) {
+/* Nanoseconds on a clock, and on the one that always goes on. */
+static inline uint64_t clock_read(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t clock_ns(void) {
+  return clock_read(CLOCK_MONOTONIC);
 }
 
 /* Start the meter of the calling thread; stop it; free what it holds. */

@@ -8,4 +8,9 @@
 /* Nanoseconds since some fixed moment; monotonic. Signal-safe. */
 uint64_t tdo_clock_ns(void);
 
+/* Is that time over? 0: there is no end to it. */
+static inline bool tdo_clock_past(uint64_t deadline) {
+  return deadline != 0 && tdo_clock_ns() >= deadline;
+}
+
 #endif /* TDO_CODE_CLOCK_H */

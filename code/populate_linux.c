@@ -48,8 +48,8 @@
 static _Atomic(uintptr_t) populate_slots[POPULATE_SLOTS];
 static _Atomic(uintptr_t) populate_busy;  /* what is being done, if nobody has
                                              cleared it since, .cancel */
-static atomic_bool populate_working;      /* a piece of it, right now */
-static atomic_uint populate_pieces;       /* that were done, or left out */
+static atomic_uint populate_pieces; /* twice those done; odd: one is being
+                                       done */
 static atomic_int populate_held;          /* how many want nothing done now, */
 static atomic_bool populate_halted;       /* and the thread sleeps for them */
 static _Atomic(uintptr_t) populate_taken; /* end of what the program took last */
@@ -150,9 +150,8 @@ POPULATE_OWN static void populate_touch(tdo_vm_t *vm, uintptr_t r) {
       base += POPULATE_PIECE;
     piece = tdo_min(limit - base, POPULATE_PIECE);
     populate_halt();
-    atomic_store(&populate_working, true);
+    atomic_fetch_add(&populate_pieces, 1);
     more = atomic_load(&populate_busy) == r && populate_piece(vm, base, piece);
-    atomic_store(&populate_working, false);
     atomic_fetch_add(&populate_pieces, 1);
     base += piece;
   }
@@ -272,16 +271,14 @@ static bool populate_meets(uintptr_t r, uintptr_t base, uintptr_t limit) {
          POPULATE_BASE(r) + POPULATE_SIZE(r) > base;
 }
 
-/* Nothing of what was being done is, or the thread has gone on. */
+/* Wait for the piece that is being done. */
 static void populate_await(void) {
   unsigned pieces = atomic_load(&populate_pieces);
 
-  for (int i = 0; i < POPULATE_WAITS; ++i) {
-    if (!atomic_load(&populate_working) ||
-        atomic_load(&populate_pieces) != pieces)
-      return;
+  for (int i = 0; pieces % 2 != 0 && i < POPULATE_WAITS &&
+                  atomic_load(&populate_pieces) == pieces;
+       ++i)
     (void)sched_yield();
-  }
 }
 
 void tdo_populate_cancel(void *base, size_t size) {
@@ -314,7 +311,7 @@ void tdo_populate_after_fork_in_child(void) {
   for (int i = 0; i < POPULATE_SLOTS; ++i)
     atomic_store(&populate_slots[i], 0);
   atomic_store(&populate_busy, 0);
-  atomic_store(&populate_working, false);
+  atomic_store(&populate_pieces, 0);
   atomic_store(&populate_held, 0);
   atomic_store(&populate_halted, false);
   atomic_store(&populate_alive, false);

@@ -55,7 +55,9 @@ class Workloads(unittest.TestCase):
         self.assertGreater(report["batches"], 0)
         self.assertGreater(report["peak"], 0)
         threads = 1 + options.get("threads", 0)
-        self.assertLessEqual(report["waited"], threads * report["seconds"])
+        for lost in ("waited", "stolen"):
+            self.assertGreaterEqual(report[lost], 0)
+            self.assertLessEqual(report[lost], threads * report["seconds"])
 
     def test_modes(self):
         for mode in cases.MODES:

@@ -48,14 +48,24 @@ def requests():
     return {name: number for number, name in enumerate(names)}
 
 
+REQUESTS = requests()
+
+
 def step(request, first=None, last=0, length=4, argument=0):
     """A step of a recording, about LENGTH pages from FIRST on, where that
     before it ended with page LAST."""
-    text = bytes([requests()[request] | argument << 5])
+    text = bytes([REQUESTS[request] | argument << 5])
     if first is None:
         return text
     move = 2 * (first - last) if first >= last else 2 * (last - first) - 1
     return text + bytes([move, length])
+
+
+def replay(path):
+    """The tool's run over a recording, in two modes."""
+    return subprocess.run(
+        [REPLAY, path], input="deferred 16 1 2\ndirty 16 1 2\n",
+        text=True, capture_output=True, check=False, timeout=60)
 
 
 class Damaged(unittest.TestCase):
@@ -65,9 +75,7 @@ class Damaged(unittest.TestCase):
         path = os.path.join(room, f"{place}-{len(text)}")
         with open(path, "wb") as file:
             file.write(text)
-        done = subprocess.run(
-            [REPLAY, path], input="deferred 16 1 2\ndirty 16 1 2\n",
-            text=True, capture_output=True, check=False, timeout=60)
+        done = replay(path)
         os.remove(path)
         self.assertIn(done.returncode, (0, 2), (place, done.stderr))
         if done.returncode == 2:
@@ -107,9 +115,7 @@ class Damaged(unittest.TestCase):
                     + step("EXPOSE", 4, 8) + step("LEAVE")
                     + step("RAISE", 4, 8, 4, WRITE) + step("COVER", 4, 8)
                     + step("FLUSH") + step("LEAVE"))
-            done = subprocess.run(
-                [REPLAY, path], input="deferred 16 1 2\ndirty 16 1 2\n",
-                text=True, capture_output=True, check=False, timeout=60)
+            done = replay(path)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(done.stdout.splitlines()), 2)
 

@@ -169,8 +169,7 @@ static void build_wide(size_t count) {
   }
 }
 
-/* Replace those at random, one by one; the most that is committed meanwhile.
- */
+/* Replace those at random, one by one; the most that is committed. */
 static size_t replace_singly(size_t times) {
   size_t most = 0;
   for (size_t i = 0; i < times; ++i) {

@@ -253,7 +253,7 @@ static void heap_hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
   } else {
     heap->quantum_now = tdo_max(heap->quantum, heap->quantum_now / 2);
   }
-  if (deadline == 0 || tdo_clock_ns() < deadline)
+  if (!tdo_clock_past(deadline))
     (void)tdo_trace_work(heap, heap->quantum_now, deadline);
   heap_count(heap->stats.quantum_log2, heap->trace.scanned - scanned);
   heap->hit_ended = tdo_clock_ns();

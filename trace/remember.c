@@ -202,8 +202,7 @@ static void remember_pass(mps_arena_t heap) {
       p = end;
     } else {
       p = remember_step(heap, seg, p, end);
-      late = deadline != 0 && ++runs % REMEMBER_CLOCK == 0 &&
-             tdo_clock_ns() >= deadline;
+      late = ++runs % REMEMBER_CLOCK == 0 && tdo_clock_past(deadline);
     }
   }
 }

@@ -8,10 +8,8 @@
 #define SMALL_DENSE 0.7 /* this share of the old, if that is less, where these */
 #define SMALL_PART  0.5 /* are more than this part of a nursery; else there are */
 #define SMALL_HOLD_MOST 64u /* minor collections first, at most */
-#define SMALL_LOOSE                                                           \
-  0.5 /* share of the heap that is room between old objects, */
-#define SMALL_SIZE                                                            \
-  ((double)(32 << 20))   /* if the heap is no larger, to be rid of */
+#define SMALL_LOOSE     0.5 /* share of a heap that is room, to be rid of, */
+#define SMALL_SIZE      ((double)(32 << 20)) /* if it has no more than that */
 #define SMALL_RATE  4e8  /* bytes copied in a second, for predictions, in */
 #define SMALL_PAUSE 0.25 /* this share of the pause time */
 

@@ -457,8 +457,8 @@ static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
       return true;
     if (trace->scanned >= limit)
       return trace_drained(heap);
-    if (deadline != 0 && trace->scanned >= look) {
-      if (tdo_clock_ns() >= deadline)
+    if (trace->scanned >= look) {
+      if (tdo_clock_past(deadline))
         return trace_drained(heap);
       look = trace->scanned + CLOCK_BYTES;
     }
@@ -489,8 +489,7 @@ static bool trace_reclaim_gen(tdo_gen_t *gen, uint64_t deadline) {
     tdo_gcseg_t *seg =
         TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, gen->white.next);
     seg->pool->klass->reclaim(seg->pool, seg);
-    if (deadline != 0 && ++count % RECLAIM_CLOCK == 0 &&
-        tdo_clock_ns() >= deadline)
+    if (++count % RECLAIM_CLOCK == 0 && tdo_clock_past(deadline))
       return false;
   }
   tdo_gen_pardon(gen);
