@@ -54,6 +54,7 @@
 #include "shield/settings.c"
 #include "shield/shield.c"
 #include "trace/ap.c"
+#include "trace/condemn.c"
 #include "trace/ephemeron.c"
 #include "trace/finalize.c"
 #include "trace/fork.c"

@@ -334,6 +334,7 @@ static const tdo_pool_class_t amc_class = {
     AMC_METHODS,
     .name = "AMC",
     .scanned = true,
+    .stays = tdo_amc_stays,
     .scan = tdo_amc_scan,
     .widen = tdo_amc_widen,
     .scan_range = tdo_amc_scan_range,

@@ -395,13 +395,13 @@ mps_res_t tdo_amc_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
 
 /* ---- the collection's start and end ---- */
 
-/* Is white SEG to be collected in place? Not if it was found sparse the last
-   time: then its survivors move together. */
-static bool amc_may_stay(const amc_pool_t *amc, const amc_seg_t *seg) {
-  size_t filled = (size_t)(seg->condemned - seg->gc.seg.base);
+/* Not if it was found sparse the last time: then its survivors move together. */
+bool tdo_amc_stays(const tdo_pool_t *pool, const tdo_gcseg_t *gc) {
+  const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
+  size_t filled = (size_t)(tdo_gcseg_filled(gc) - gc->seg.base);
 
-  return amc->pool.heap->trace.in_place && seg->gc.gen->chain == NULL &&
-         !seg->large && seg->pin_table != NULL && seg->gc.ap == NULL &&
+  return pool->heap->trace.in_place && gc->gen->chain == NULL && !seg->large &&
+         seg->pin_table != NULL && gc->ap == NULL &&
          (seg->live == 0 || (double)seg->live > AMC_DENSE * (double)filled);
 }
 
@@ -422,7 +422,7 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   gc->filled = seg->condemned = tdo_gcseg_filled(gc);
   TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
   seg->to = amc_next_to(amc, gc->gen);
-  seg->in_place = amc_may_stay(amc, seg);
+  seg->in_place = tdo_amc_stays(pool, gc);
   gc->nailed = seg->in_place;
 }
 

@@ -200,14 +200,18 @@ void tdo_gcseg_release(tdo_gcseg_t *seg, bool now) {
   tdo_shield_release(&heap->shield, p, q, now);
 }
 
-void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
+void tdo_gcseg_set_white_ahead(tdo_gcseg_t *seg) {
   seg->white = true;
   tdo_tell_white(seg);
+  tdo_ring_remove(&seg->gen_ring);
+  tdo_ring_append(&seg->gen->white, &seg->gen_ring);
+}
+
+void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
+  tdo_gcseg_set_white_ahead(seg);
   /* What survives is copied to other pages, or scanned and offered anew. */
   if (!seg->barred)
     tdo_gcseg_release(seg, false);
-  tdo_ring_remove(&seg->gen_ring);
-  tdo_ring_append(&seg->gen->white, &seg->gen_ring);
 }
 
 void tdo_gcseg_clear_white(tdo_gcseg_t *seg) {

@@ -37,12 +37,14 @@ struct tdo_gcseg {
   bool leaf;            /* never scanned, never protected */
   bool white, grey;
   bool barred;          /* read bar raised on the whole segment: it is grey, or
-                           white and about to be, or to die */
+                           white and about to be, or to die; or it goes up at
+                           the flip that is to come */
   bool owed;            /* grey, and its remembered pages are not scanned */
   bool filling;         /* the collector will go on copying into it */
   bool open;            /* white, and open for forwarding markers */
   bool nailed;          /* white, and something in it stays in place */
   bool unsteady;        /* written to by scans of other objects: never clean */
+  bool passed;          /* it cannot be condemned ahead of the flip */
   tdo_ring_t gen_ring;  /* in gen->segs or gen->white */
   tdo_ring_t grey_ring; /* in heap->trace.grey[rank] */
   size_t offered;       /* number of the collection that last offered it */
@@ -82,6 +84,8 @@ void tdo_gcseg_fetch_above(const tdo_gcseg_t *seg);
 void tdo_gcseg_set_grey(tdo_gcseg_t *seg);
 void tdo_gcseg_set_black(tdo_gcseg_t *seg);
 void tdo_gcseg_set_white(tdo_gcseg_t *seg);
+/* The same, and the mutator goes on: its bars stay as they are. */
+void tdo_gcseg_set_white_ahead(tdo_gcseg_t *seg);
 /* The read bar alone: raise it; lower it, if it is up. */
 void tdo_gcseg_bar(tdo_gcseg_t *seg);
 void tdo_gcseg_unbar(tdo_gcseg_t *seg);

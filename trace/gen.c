@@ -21,8 +21,10 @@ static mps_res_t gen_groups(tdo_gen_t *gen, tdo_group_t group[], int count) {
   for (int i = 0; i < count; ++i) {
     group[i] = tdo_space_group_new(sp, gen->bit);
     if (group[i] == 0) {
-      while (i-- > 0)
+      while (i-- > 0) {
         tdo_space_group_merge(sp, TDO_GROUP_SHARED, group[i]);
+        group[i] = 0;
+      }
       return MPS_RES_LIMIT;
     }
     tdo_space_group_huge(sp, group[i], gen_huge(gen));
@@ -142,16 +144,21 @@ tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index) {
   return index < chain->count ? &chain->gens[index] : &chain->heap->top;
 }
 
+bool tdo_gen_secure(tdo_gen_t *gen) {
+  return gen->next_group[0] != 0 ||
+         gen_groups(gen, gen->next_group, TDO_PLACES) == MPS_RES_OK;
+}
+
 bool tdo_gen_condemn(tdo_gen_t *gen) {
   tdo_space_t *sp = &gen->heap->space;
-  tdo_group_t fresh[TDO_PLACES];
 
   TDO_CHECK(!gen->condemned);
-  if (gen_groups(gen, fresh, TDO_PLACES) != MPS_RES_OK)
+  if (!tdo_gen_secure(gen))
     return false;
   for (int i = 0; i < TDO_PLACES; ++i) {
     gen->white_group[i] = gen->group[i];
-    gen->group[i] = fresh[i];
+    gen->group[i] = gen->next_group[i];
+    gen->next_group[i] = 0;
     tdo_space_group_byte(sp, gen->white_group[i],
                          (unsigned char)(gen->bit | 0x80));
   }

@@ -38,6 +38,8 @@ struct tdo_gen {
   tdo_ring_t white;    /* condemned segments */
   tdo_group_t group[TDO_PLACES];       /* where new segments go */
   tdo_group_t white_group[TDO_PLACES]; /* where condemned ones lie */
+  tdo_group_t next_group[TDO_PLACES];  /* secured for new segments, when it is
+                                          condemned; or none */
 };
 
 struct mps_chain_s {
@@ -65,7 +67,9 @@ tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);
 
 /* Start and end of a condemnation: the present groups become white, fresh
    ones are made; what is left of the white groups rejoins. False if there are
-   no groups left (then nothing changed). */
+   no groups left (then nothing changed); after tdo_gen_secure was true, there
+   are. */
+bool tdo_gen_secure(tdo_gen_t *gen);
 bool tdo_gen_condemn(tdo_gen_t *gen);
 void tdo_gen_pardon(tdo_gen_t *gen);
 

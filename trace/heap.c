@@ -452,10 +452,18 @@ static void heap_init_fields(tdo_heap_t *heap,
   heap->log = options->log;
 }
 
+/* Bytes of the tables of pages, and of the first of them. */
 static size_t heap_summary_size(const tdo_heap_t *heap) {
   return tdo_round_up(
       tdo_summary_bytes(heap->space.size >> heap->page_shift),
       heap->space.vm->page_size);
+}
+
+static size_t heap_tables_size(const tdo_heap_t *heap) {
+  size_t words = tdo_bits_words(heap->space.size >> heap->page_shift);
+
+  return heap_summary_size(heap) + tdo_round_up(words * sizeof(tdo_bits_t),
+                                                heap->space.vm->page_size);
 }
 
 /* Where writes cannot be tracked, the shield goes on without. */
@@ -473,22 +481,23 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
   tdo_vm_t *vm = heap->space.vm;
   tdo_shield_hooks_t hooks = {heap, heap_stop, heap_go, heap_lost};
   tdo_shield_settings_t settings = options->shield;
-  void *summary;
+  void *tables;
   mps_res_t res;
 
   heap->page_shift = tdo_log2(vm->page_size);
   if (heap->space.huge)
     settings.huge_pages = (size_t)1 << (heap->space.zone_shift -
                                         heap->page_shift);
-  res = vm->reserve_table(&summary, vm, heap_summary_size(heap));
+  res = vm->reserve_table(&tables, vm, heap_tables_size(heap));
   if (res != MPS_RES_OK)
     return res;
   tdo_summary_init(&heap->summary, heap->space.size >> heap->page_shift,
-                   summary);
+                   tables);
+  heap->ahead = (void *)((char *)tables + heap_summary_size(heap));
   res = tdo_shield_init(&heap->shield, vm, heap->space.base, heap->space.size,
                         &settings, &hooks);
   if (res != MPS_RES_OK) {
-    vm->release(vm, summary, heap_summary_size(heap));
+    vm->release(vm, tables, heap_tables_size(heap));
     return res;
   }
   heap->shielded = true;
@@ -504,7 +513,7 @@ static void heap_finish_shield(tdo_heap_t *heap) {
 
   tdo_shield_finish(&heap->shield);
   tdo_tell_close(heap);
-  vm->release(vm, heap->summary.page, heap_summary_size(heap));
+  vm->release(vm, heap->summary.page, heap_tables_size(heap));
 }
 
 static mps_res_t heap_start_space(tdo_heap_t *heap,

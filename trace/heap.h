@@ -69,6 +69,8 @@ struct mps_arena_s {
   bool shielded;         /* false: client memory, never protected */
   tdo_control_t control;
   tdo_summary_t summary;
+  tdo_bits_t *ahead;     /* pages of segments condemned ahead of the flip
+                            (condemn.c); null without a shield */
   unsigned page_shift;
   size_t page_limit;     /* pages ever in use lie below */
   tdo_ring_t pools, formats, chains, roots, threads;

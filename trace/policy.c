@@ -46,6 +46,10 @@
 #define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be
                               scanned, */
 #define PAUSE_HIDE  0.02   /* where much is closed by moving it away */
+#define PAUSE_FLIP  0.01   /* the same, for the whole flip of what was condemned
+                              ahead; more than it takes */
+#define PAUSE_AHEAD 0.2    /* share of the pause time to condemn ahead in, and */
+#define PAUSE_ALONE 0.75   /* that is left, at most, when the flip begins */
 
 /* Nanoseconds that a pause which begins at BEGUN may take: pauses that follow
    close on each other count as one. What they use up comes back as the program
@@ -137,16 +141,20 @@ static bool policy_full_due(tdo_heap_t *heap) {
              limit;
 }
 
-/* May a collection run in slices: if barriers can keep the mutator out. Most
-   minor ones end within their first slice. */
-static bool policy_incremental(const tdo_heap_t *heap) {
-  return tdo_heap_guarded(heap) && !heap->trace.whole &&
-         heap->pause_time <= PAUSE_MOST;
+/* May collections run in slices: if barriers can keep the mutator out. */
+static bool policy_slices(const tdo_heap_t *heap) {
+  return tdo_heap_guarded(heap) && heap->pause_time <= PAUSE_MOST;
 }
 
-/* When the first slice of a collection that may have several has to end: what it does not get to, it
-   closes, and that takes its time. A minor collection gets more of the pause
-   time, since to go on in slices costs more than the rest of most. */
+/* May the one in progress? Most minor ones end within their first slice. */
+static bool policy_incremental(const tdo_heap_t *heap) {
+  return policy_slices(heap) && !heap->trace.whole;
+}
+
+/* When the first slice of a collection that may have several has to end: what it
+   does not get to, it closes, and that takes its time. A minor collection gets
+   more of the pause time, since to go on in slices costs more than the rest of
+   most. */
 static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
   double rate = tdo_shield_hides(&heap->shield) ? PAUSE_HIDE : PAUSE_CLOSE;
@@ -175,6 +183,24 @@ static void policy_run(tdo_heap_t *heap) {
   if (!heap->trace.full ||
       deadline >= tdo_clock_ns() + (uint64_t)(worth * 1e9))
     (void)tdo_trace_work(heap, SIZE_MAX, deadline);
+}
+
+/* A full collection has begun, and its flip is to come: go on with what can be
+   done before, then flip, as soon as the pause time allows. */
+static void policy_ahead(tdo_heap_t *heap) {
+  double pause = tdo_fmin(heap->pause_time, 1) * 1e9;
+  uint64_t now = tdo_clock_ns();
+  double left = (double)(int64_t)(tdo_policy_deadline(heap) - now);
+
+  if (left < tdo_fmin(PAUSE_FLIP * heap->top.size, PAUSE_ALONE * pause))
+    return;
+  if (!heap->trace.ahead) {
+    heap->trace.ahead = tdo_condemn_ahead(
+        heap, SIZE_MAX, now + (uint64_t)(PAUSE_AHEAD * pause));
+    return;
+  }
+  if (tdo_trace_start(heap, NULL, 0, heap->trace.why))
+    policy_run(heap);
 }
 
 /* A full collection is in progress and the mutator got BYTES: do enough to
@@ -212,11 +238,15 @@ static bool policy_start_all(tdo_heap_t *heap, bool small, const char *why) {
   return tdo_trace_start(heap, NULL, 0, why);
 }
 
-/* In turn all moves or not, and twice each as in a small heap, or not. */
+/* In turn all moves or not, and twice each as in a small heap, or not; ahead of
+   the flip where that can be. */
 static void policy_stress_full(tdo_heap_t *heap) {
   heap->stress_move = !heap->stress_move;
   if (heap->stress_move)
     heap->stress_small = !heap->stress_small;
+  else if (!heap->stress_small && policy_slices(heap) &&
+           tdo_trace_begin_ahead(heap, "stress, full"))
+    return;
   if (!policy_start_all(heap, heap->stress_small && policy_alone(heap),
                         "stress, full"))
     return;
@@ -325,12 +355,25 @@ static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
   return policy_tenure_part(heap, chain) || policy_due(chain) < 0;
 }
 
+static void policy_begin_full(tdo_heap_t *heap, const char *why) {
+  if (!policy_slices(heap) || !tdo_trace_begin_ahead(heap, why)) {
+    (void)tdo_policy_start_full(heap, why);
+    return;
+  }
+  heap->debt = 0;
+  heap->full_wanted = false;
+  policy_ahead(heap);
+}
+
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
   if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED)
     return;
   tdo_space_ease(&heap->space);
   if (tdo_trace_busy(&heap->trace)) {
-    policy_advance(heap, bytes);
+    if (heap->trace.state != TDO_TRACE_AHEAD)
+      policy_advance(heap, bytes);
+    else if (heap->stress == 0)
+      policy_ahead(heap);
     if (heap->stress != 0)
       (void)tdo_trace_work(heap, 4096, 0);
     return;
@@ -342,8 +385,8 @@ void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
     return;
   }
   if (policy_full_due(heap)) {
-    (void)tdo_policy_start_full(heap, "The heap has grown since the last "
-                                      "full collection.");
+    policy_begin_full(heap, "The heap has grown since the last full "
+                            "collection.");
     return;
   }
   TDO_RING_FOR(node, &heap->chains) {

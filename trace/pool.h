@@ -77,6 +77,9 @@ struct mps_pool_class_s {
   /* Collection (automatic classes). See trace/gcseg.h for segments. */
   /* SEG was condemned: forget marks. Buffers were dealt with. */
   void (*whiten)(tdo_pool_t *pool, tdo_gcseg_t *seg);
+  /* Would SEG, condemned now, be collected in place, and nothing that the
+     mutator does matter to that? Null: no. */
+  bool (*stays)(const tdo_pool_t *pool, const tdo_gcseg_t *seg);
   /* *REF_IO lies in white SEG: preserve what it refers to, with scan->rank;
      change it if that moved (exact), or null it (weak, dead). */
   mps_res_t (*fix)(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *seg,

@@ -30,65 +30,6 @@ static void trace_each_gen(mps_arena_t heap, trace_gen_visit_t visit) {
   visit(heap, &heap->top);
 }
 
-/* Nothing but a buffer: there is nothing to collect in it, and what goes in
-   from now on is black. */
-static bool trace_is_buffer(const tdo_gcseg_t *seg) {
-  return seg->ap != NULL && tdo_ap_committed(seg->ap) == seg->seg.base;
-}
-
-static bool trace_has_objects(const tdo_gen_t *gen) {
-  TDO_RING_FOR(node, (tdo_ring_t *)&gen->segs) {
-    if (!trace_is_buffer(TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node)))
-      return true;
-  }
-  return false;
-}
-
-static void trace_condemn_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
-  size_t size = tdo_seg_size(&seg->seg);
-
-  heap->trace.condemned += size;
-  heap->trace.filled += seg->pool->klass->moving
-                            ? (size_t)(tdo_gcseg_filled(seg) - seg->seg.base)
-                            : size;
-  seg->gen->condemned_size += (double)size;
-  heap->trace.moves |= seg->pool->klass->moving;
-  seg->pool->klass->whiten(seg->pool, seg);
-  if (!seg->leaf) {
-    size_t page = tdo_heap_page(heap, seg->seg.base);
-    size_t end = tdo_heap_page(heap, seg->seg.limit);
-    tdo_gcseg_summarize(seg, page, end, 0);
-    if (seg->ap != NULL) { /* the mutator goes on filling the rest */
-      size_t first = tdo_heap_page(heap, tdo_ap_committed(seg->ap));
-      tdo_gcseg_summarize(seg, first, end, TDO_DIRTY);
-    }
-  }
-  if (heap->trace.closes && seg->nailed && !seg->leaf)
-    tdo_gcseg_bar(seg);
-  tdo_gcseg_set_white(seg);
-}
-
-/* Only what goes into the buffer of SEG from now on is new. */
-static void trace_count_buffer(const tdo_gcseg_t *seg) {
-  if (seg->ap != NULL)
-    (void)tdo_ap_count(seg->ap, tdo_ap_committed(seg->ap));
-}
-
-/* Condemn one generation: its segments become white. */
-static void trace_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
-  if (gen->condemned || (trace_has_objects(gen) && !tdo_gen_condemn(gen)))
-    return;
-  gen->fresh = gen->survived = gen->condemned_size = 0;
-  heap->trace.bits |= gen->condemned ? gen->bit : 0;
-  TDO_RING_FOR(node, &gen->segs) {
-    tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
-    tdo_gcseg_fetch_above(seg);
-    trace_count_buffer(seg);
-    if (!trace_is_buffer(seg))
-      trace_condemn_seg(heap, seg);
-  }
-}
-
 static void trace_count_left(mps_arena_t heap, tdo_gen_t *gen) {
   if (!gen->condemned && !heap->trace.full)
     heap->trace.left += (size_t)gen->size;
@@ -218,22 +159,25 @@ void tdo_trace_pause(mps_arena_t heap) {
   }
 }
 
-bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
-                     const char *why) {
+/* Does what is old stay where it is in a full collection that begins now, if it
+   is not that of a small heap? */
+static bool trace_stays(const tdo_heap_t *heap) {
+  return !heap->explicit_collect && !heap->stress_move;
+}
+
+/* Is enough of the heap old to close it in no time? */
+static bool trace_closes(const tdo_heap_t *heap) {
+  return heap->shielded && tdo_shield_hides(&heap->shield) &&
+         heap->top.size / CLOSE_LEAST >
+             (double)heap->shield.settings.hide_least;
+}
+
+/* A collection as tdo_trace_start, of which nothing is condemned yet. */
+static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   tdo_trace_t *trace = &heap->trace;
 
-  TDO_CHECK(trace->state == TDO_TRACE_IDLE); /* .one */
-  tdo_heap_note_work(heap);
   (void)tdo_tenure_finish(heap);
   tdo_heap_sanity_around(heap, "before a collection");
-  trace->messages = tdo_messages_secure(heap);
-  tdo_threads_stop(heap);
-  if (heap->shielded) {
-    tdo_shield_note_stopped(&heap->shield);
-    tdo_shield_begin_offers(&heap->shield);
-  }
-  tdo_remember_harvest(heap);
-  trace->state = TDO_TRACE_CONDEMNED;
   trace->full = chain == NULL;
   trace->chain = chain;
   trace->last = last;
@@ -245,26 +189,55 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   trace->emergency = heap->trace_emergency_next;
   heap->trace_emergency_next = false;
   trace->move_all = heap->explicit_collect;
-  trace->in_place =
-      chain == NULL && !trace->move_all && !heap->stress_move && !trace->small;
-  trace->closes = trace->in_place && heap->shielded &&
-                  tdo_shield_hides(&heap->shield) &&
-                  heap->top.size / CLOSE_LEAST >
-                      (double)heap->shield.settings.hide_least;
+  trace->in_place = trace->full && !trace->small && trace_stays(heap);
+  trace->closes = trace->in_place && trace_closes(heap);
   trace->finalized = trace->moves = trace->whole = false;
   trace->bits = 0;
   trace->condemned = trace->filled = 0;
   trace->survived = trace->left = 0;
   trace->scanned = trace->owed = 0;
+}
+
+bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why) {
+  tdo_trace_t *trace = &heap->trace;
+
+  TDO_CHECK(trace->state == TDO_TRACE_IDLE); /* .one */
+  if (!trace_stays(heap) || !trace_closes(heap))
+    return false;
+  trace_begin(heap, NULL, 0);
+  trace->why = why;
+  trace->ahead = false;
+  trace->state = TDO_TRACE_AHEAD;
+  return true;
+}
+
+bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
+                     const char *why) {
+  tdo_trace_t *trace = &heap->trace;
+
+  TDO_CHECK(trace->state == TDO_TRACE_IDLE ||
+            (trace->state == TDO_TRACE_AHEAD && chain == NULL)); /* .one */
+  tdo_heap_note_work(heap);
+  if (trace->state == TDO_TRACE_IDLE)
+    trace_begin(heap, chain, last);
+  trace->messages = tdo_messages_secure(heap);
+  tdo_threads_stop(heap);
+  if (heap->shielded) {
+    tdo_shield_note_stopped(&heap->shield);
+    tdo_shield_begin_offers(&heap->shield);
+  }
+  tdo_remember_harvest(heap);
+  trace->state = TDO_TRACE_CONDEMNED;
   trace->started = tdo_clock_ns();
   trace->paused = heap->stats.paused_ns;
   trace->why = why;
   trace_trap(heap);
+  tdo_condemn_bar_ahead(heap);
   if (chain == NULL)
-    trace_each_gen(heap, trace_condemn_gen);
+    trace_each_gen(heap, tdo_condemn_gen);
   else
     for (size_t i = 0; i <= last; ++i)
-      trace_condemn_gen(heap, &chain->gens[i]);
+      tdo_condemn_gen(heap, &chain->gens[i]);
   if (trace->condemned == 0) {
     trace->state = TDO_TRACE_IDLE;
     return false;
@@ -529,6 +502,12 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
   if (trace->state == TDO_TRACE_IDLE)
     return true;
   tdo_heap_note_work(heap);
+  if (trace->state == TDO_TRACE_AHEAD) {
+    if (!tdo_condemn_ahead(heap, bytes, deadline))
+      return false;
+    if (!tdo_trace_start(heap, NULL, 0, trace->why))
+      return true;
+  }
   while (trace->state == TDO_TRACE_FLIPPED) {
     if (!trace_drain(heap, limit, deadline)) {
       tdo_trace_pause(heap);

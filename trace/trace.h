@@ -15,6 +15,7 @@
 
 typedef enum tdo_trace_state {
   TDO_TRACE_IDLE,
+  TDO_TRACE_AHEAD,     /* a full one has begun, and its flip is to come */
   TDO_TRACE_CONDEMNED, /* within start only */
   TDO_TRACE_FLIPPED,   /* grey work left */
   TDO_TRACE_RECLAIM    /* nothing grey; reclaiming segments */
@@ -32,6 +33,7 @@ typedef struct tdo_trace {
   bool in_place;     /* what is old stays where it is, mostly */
   bool closes;       /* read bars go up on what stays in place at once, since
                         the shield closes all of it in no time */
+  bool ahead;        /* all that can be was condemned ahead of the flip */
   bool move_all;     /* large objects move too (explicit collection) */
   bool moves;        /* objects of moving pools are condemned */
   bool messages;     /* secured: post a start and an end */
@@ -61,6 +63,10 @@ void tdo_trace_init(tdo_trace_t *trace, mps_arena_t heap);
    is done and work may be left. WHY is a static English text. */
 bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
                      const char *why);
+/* Begin a collection of every generation whose flip comes later, so that some of
+   what a flip does can be done before (condemn.c, .ahead). False, and nothing
+   begun, if that would not pay. tdo_trace_start(HEAP, NULL, 0, WHY) flips. */
+bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why);
 /* Work for about BYTES scanned, and until DEADLINE (ns; 0: none). True if the
    collection is over (or none was in progress). */
 bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline);
@@ -73,6 +79,14 @@ static inline bool tdo_trace_busy(const tdo_trace_t *trace) {
 
 /* The mutator touched read-barred SEG: make it black now. */
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
+
+/* Make every segment of GEN white that is not yet (condemn.c). */
+void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen);
+/* The flip is to come: condemn about BYTES more of what stays in place, until
+   DEADLINE (ns; 0: none). True if that is all. */
+bool tdo_condemn_ahead(mps_arena_t heap, size_t bytes, uint64_t deadline);
+/* Put up the read bars of what was condemned ahead. */
+void tdo_condemn_bar_ahead(mps_arena_t heap);
 
 /* Promote what moves in CHAIN's generations to the top as it is, in no time; at
    most MOST bytes or one segment more. Its bytes (tenure.c). If that is not

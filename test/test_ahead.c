@@ -1,0 +1,267 @@
+/* Testudo: tests of what is condemned ahead of the flip (trace/condemn.c,
+   .ahead): the program goes on meanwhile, and does with old objects what it
+   likes. SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "trace/heap.h"
+
+#include "test/objects.h"
+#include "test/suite.h"
+
+enum { REFS = 15, LENGTH = 20, OTHERS = 64 };
+
+static tdo_heap_t *heap;
+static mps_pool_t other_pool; /* of a second pool */
+static mps_ap_t other_ap;
+static mps_ap_t top_ap; /* allocates among the old */
+static size_t written; /* numbers given to new nodes */
+
+/* A new node at the head of list I, whose field N refers to what was there. */
+static void add_node(size_t i, size_t n) {
+  mps_addr_t p = node(REFS);
+
+  *obj_ref(p, 0) = (mps_addr_t)(i << 2 | 1);
+  *obj_ref(p, n) = table[i];
+  table[i] = p;
+}
+
+/* Old lists, one for each root, and one of another pool, on every
+   ROOTS / OTHERS-th of them. */
+static void begin(void) {
+  REQUIRE(setenv("TESTUDO_HIDE", "32K", 1) == 0);
+  heap_start(mps_class_amc());
+  heap = arena;
+  other_pool = obj_pool(mps_class_amc());
+  other_ap = point(other_pool);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_GEN, 2);
+    REQUIRE(mps_ap_create_k(&top_ap, pool, args) == MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  for (size_t i = 0; i < ROOTS; ++i)
+    for (size_t k = 0; k < LENGTH; ++k)
+      add_node(i, 1);
+  for (size_t i = 0; i < ROOTS; i += ROOTS / OTHERS) {
+    mps_addr_t p = obj_on(other_ap, OBJ_NODE, REFS);
+    *obj_ref(table[i], 3) = p;
+  }
+  for (size_t round = 0; round < 4; ++round)
+    collect();
+  mps_arena_park(arena);
+}
+
+static void end(void) {
+  memset(table, 0, sizeof table);
+  (void)mps_arena_collect(arena); /* of nothing, maybe */
+  mps_ap_destroy(top_ap);
+  mps_ap_destroy(other_ap);
+  mps_pool_destroy(other_pool);
+  heap_stop();
+}
+
+/* What was written is there, and so is what was not. */
+static void check_lists(void) {
+  for (size_t i = 0; i < ROOTS; ++i) {
+    size_t length = 0;
+    for (mps_addr_t p = table[i]; p != NULL; p = *obj_ref(p, 1), ++length) {
+      mps_addr_t young = *obj_ref(p, 2);
+      REQUIRE(number_of(p) == i);
+      REQUIRE(young == NULL || number_of(young) < written);
+    }
+    REQUIRE(length == (i % 4 == 3 && written > 0 ? LENGTH / 2 : LENGTH));
+  }
+}
+
+/* New objects that only old ones refer to; and half of every fourth list
+   dies. */
+static void write_old(void) {
+  for (size_t i = 0; i < ROOTS; ++i) {
+    mps_addr_t young = obj_on(i % 2 == 0 ? ap : top_ap, OBJ_NODE, REFS);
+    mps_addr_t p = table[i];
+    *obj_ref(young, 0) = (mps_addr_t)(written++ << 2 | 1);
+    for (size_t k = 0; k + 1 < LENGTH / 2; ++k)
+      p = *obj_ref(p, 1);
+    *obj_ref(p, 2) = young;
+    if (i % 4 == 3)
+      *obj_ref(p, 1) = NULL;
+  }
+}
+
+/* A full collection, some of it condemned. */
+static bool begin_ahead(void) {
+  bool begun, all;
+
+  tdo_heap_enter(heap);
+  heap->stress_move = false;
+  begun = tdo_trace_begin_ahead(heap, "test");
+  ck_assert_int_eq(begun, tdo_shield_hides(&heap->shield));
+  if (begun) {
+    all = tdo_condemn_ahead(heap, heap->top.size / 2, 0);
+    ck_assert(!all);
+    ck_assert_uint_gt(heap->trace.condemned, 0);
+    ck_assert_uint_lt(heap->trace.condemned, heap->top.size);
+    ck_assert_int_eq(heap->trace.state, TDO_TRACE_AHEAD);
+  }
+  tdo_heap_leave(heap);
+  return begun;
+}
+
+static void go_on_ahead(void) {
+  tdo_heap_enter(heap);
+  ck_assert(tdo_condemn_ahead(heap, SIZE_MAX, 0));
+  ck_assert_int_eq(heap->trace.state, TDO_TRACE_AHEAD);
+  tdo_heap_leave(heap);
+}
+
+START_TEST(written_meanwhile) {
+  begin();
+  if (begin_ahead()) {
+    check_lists();
+    write_old();
+    check_lists();
+    go_on_ahead();
+    write_old();
+    check_lists();
+    mps_arena_park(arena);
+    ck_assert_int_eq(heap->trace.state, TDO_TRACE_IDLE);
+    ck_assert_uint_eq(tdo_bits_next_set(heap->ahead, 0, heap->page_limit),
+                      heap->page_limit);
+    check_lists();
+    tdo_arena_check(arena);
+    mps_arena_release(arena);
+    write_old();
+    collect();
+    check_lists();
+  }
+  end();
+}
+END_TEST
+
+/* What dies while it is white is gone after the collection. */
+START_TEST(dead_meanwhile) {
+  begin();
+  if (begin_ahead()) {
+    size_t size = mps_pool_total_size(pool);
+    go_on_ahead();
+    memset(table, 0, sizeof table);
+    mps_arena_park(arena);
+    ck_assert_uint_lt(mps_pool_total_size(pool), size / 8);
+  }
+  end();
+}
+END_TEST
+
+static void step(void) {
+  mps_arena_release(arena);
+  while (heap->trace.state != TDO_TRACE_IDLE)
+    (void)mps_arena_step(arena, 0.001, 0);
+}
+
+static void explicitly(void) {
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+}
+
+static void start_another(void) {
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  mps_arena_park(arena);
+}
+
+static void lose_pool(void) {
+  for (size_t i = 0; i < ROOTS; i += ROOTS / OTHERS)
+    *obj_ref(table[i], 3) = NULL;
+  mps_ap_destroy(other_ap);
+  mps_pool_destroy(other_pool);
+  other_pool = obj_pool(mps_class_amc());
+  other_ap = point(other_pool);
+  mps_arena_park(arena);
+}
+
+static void fork_child(void) {
+  pid_t child = fork();
+  int status;
+
+  if (child == 0) {
+    write_old();
+    check_lists();
+    mps_arena_park(arena);
+    check_lists();
+    _exit(0);
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert_int_eq(status, 0);
+  mps_arena_park(arena);
+}
+
+static void (*const others[])(void) = {step, explicitly, start_another,
+                                       lose_pool, fork_child};
+
+/* Whatever comes before the flip finds a collection in progress. */
+START_TEST(what_comes_between) {
+  begin();
+  if (begin_ahead()) {
+    write_old();
+    others[_i]();
+    check_lists();
+    tdo_arena_check(arena);
+    collect();
+    check_lists();
+  }
+  end();
+}
+END_TEST
+
+/* Between the flip, which closes all at once, and the end. */
+START_TEST(closed_at_the_flip) {
+  begin();
+  if (begin_ahead()) {
+    size_t hidden = heap->shield.hidden;
+    write_old();
+    go_on_ahead();
+    tdo_heap_enter(heap);
+    ck_assert_uint_eq(hidden, heap->shield.hidden);
+    ck_assert(tdo_trace_start(heap, NULL, 0, "test"));
+    ck_assert_int_eq(heap->trace.state, TDO_TRACE_FLIPPED);
+    tdo_heap_leave(heap);
+    TDO_RING_FOR(link, &heap->top.white) {
+      const tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, link);
+      if (seg->nailed)
+        REQUIRE(tdo_shield_bars(&heap->shield,
+                                tdo_heap_page(heap, seg->seg.base)) &
+                TDO_BAR_READ);
+    }
+    check_lists();
+    write_old();
+    check_lists();
+  }
+  end();
+}
+END_TEST
+
+/* The collector does it of its own accord. */
+START_TEST(when_the_heap_has_grown) {
+  bool seen = false;
+  size_t most = suite_size(128 << 20, 1 << 20);
+
+  begin();
+  mps_arena_release(arena);
+  mps_arena_pause_time_set(arena, 0.01);
+  for (size_t size = 0; size < most && !(seen && heap->stats.full_collections);
+       size += obj_bytes(REFS)) {
+    size_t i = size % 1021;
+    mps_addr_t p = node(REFS);
+    *obj_ref(p, 0) = (mps_addr_t)(i << 2 | 1);
+    *obj_ref(p, 3) = *obj_ref(table[i], 3);
+    *obj_ref(table[i], 3) = p;
+    seen |= heap->trace.state == TDO_TRACE_AHEAD;
+  }
+  ck_assert_int_eq(seen, tdo_shield_hides(&heap->shield));
+  mps_arena_park(arena);
+  check_lists();
+  end();
+}
+END_TEST
+
+SUITE_LOOPS_MAIN("ahead", 60, {written_meanwhile, 1}, {dead_meanwhile, 1},
+                 {what_comes_between, sizeof others / sizeof others[0]},
+                 {closed_at_the_flip, 1}, {when_the_heap_has_grown, 1})

@@ -1,0 +1,148 @@
+/* Testudo: condemning. The segments of a generation become white: at the flip, or
+   those that stay in place in a full collection of a large heap, which are most
+   of it, a part at a time before (.ahead).
+   SPDX-License-Identifier: BSD-2-Clause
+
+   .ahead  Between being condemned ahead and the flip, a white segment is like
+   any other to the mutator. No collection runs that would look at its summary
+   or its colour, and what the mutator writes there is found when the segment is
+   scanned, as a whole. The read bars that keep the mutator out go up at the
+   flip: heap->ahead tells where. A flip so looks at none of the descriptors,
+   which for a large heap takes as long as all else that it does. */
+#include "code/check.h"
+#include "code/clock.h"
+#include "trace/heap.h"
+
+/* Nothing but a buffer: there is nothing to collect in it, and what goes in
+   from now on is black. */
+static bool condemn_is_buffer(const tdo_gcseg_t *seg) {
+  return seg->ap != NULL && tdo_ap_committed(seg->ap) == seg->seg.base;
+}
+
+static bool condemn_has_objects(const tdo_gen_t *gen) {
+  TDO_RING_FOR(node, (tdo_ring_t *)&gen->segs) {
+    if (!condemn_is_buffer(TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node)))
+      return true;
+  }
+  return false;
+}
+
+/* SEG becomes white, but for its bars. */
+static void condemn_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
+  size_t size = tdo_seg_size(&seg->seg);
+
+  heap->trace.condemned += size;
+  heap->trace.filled += seg->pool->klass->moving
+                            ? (size_t)(tdo_gcseg_filled(seg) - seg->seg.base)
+                            : size;
+  seg->gen->condemned_size += (double)size;
+  heap->trace.moves |= seg->pool->klass->moving;
+  seg->pool->klass->whiten(seg->pool, seg);
+  if (!seg->leaf) {
+    size_t page = tdo_heap_page(heap, seg->seg.base);
+    size_t end = tdo_heap_page(heap, seg->seg.limit);
+    tdo_gcseg_summarize(seg, page, end, 0);
+    if (seg->ap != NULL) { /* the mutator goes on filling the rest */
+      size_t first = tdo_heap_page(heap, tdo_ap_committed(seg->ap));
+      tdo_gcseg_summarize(seg, first, end, TDO_DIRTY);
+    }
+  }
+}
+
+/* What is closed at once when the mutator goes on. */
+static bool condemn_closes(const tdo_gcseg_t *seg) {
+  return seg->pool->heap->trace.closes && seg->nailed && !seg->leaf;
+}
+
+/* Only what goes into the buffer of SEG from now on is new. */
+static void condemn_count_buffer(const tdo_gcseg_t *seg) {
+  if (seg->ap != NULL)
+    (void)tdo_ap_count(seg->ap, tdo_ap_committed(seg->ap));
+}
+
+/* Was something of GEN condemned ahead of the flip? */
+static bool condemn_begun(const tdo_gen_t *gen) {
+  return !tdo_ring_empty((tdo_ring_t *)&gen->white);
+}
+
+void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
+  if ((condemn_begun(gen) || condemn_has_objects(gen)) &&
+      !tdo_gen_condemn(gen))
+    return;
+  if (!condemn_begun(gen))
+    gen->survived = gen->condemned_size = 0;
+  gen->fresh = 0;
+  heap->trace.bits |= gen->condemned ? gen->bit : 0;
+  TDO_RING_FOR(node, &gen->segs) {
+    tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
+    tdo_gcseg_fetch_above(seg);
+    seg->passed = false;
+    condemn_count_buffer(seg);
+    if (condemn_is_buffer(seg))
+      continue;
+    condemn_seg(heap, seg);
+    if (condemn_closes(seg))
+      tdo_gcseg_bar(seg);
+    tdo_gcseg_set_white(seg);
+  }
+}
+
+
+/* ---- ahead of the flip ---- */
+
+#define AHEAD_CLOCK 32 /* segments between looks at the clock */
+
+/* Condemn SEG of the top generation, if that can be done ahead. */
+static bool condemn_seg_ahead(mps_arena_t heap, tdo_gcseg_t *seg) {
+  const tdo_pool_class_t *klass = seg->pool->klass;
+  tdo_gen_t *gen = seg->gen;
+
+  if (seg->leaf || klass->stays == NULL || !klass->stays(seg->pool, seg))
+    return false;
+  if (!condemn_begun(gen)) {
+    if (!tdo_gen_secure(gen))
+      return false;
+    gen->survived = gen->condemned_size = 0;
+  }
+  condemn_seg(heap, seg);
+  tdo_bits_set_range(heap->ahead, tdo_heap_page(heap, seg->seg.base),
+                     tdo_heap_page(heap, seg->seg.limit));
+  seg->barred = true;
+  tdo_gcseg_set_white_ahead(seg);
+  return true;
+}
+
+bool tdo_condemn_ahead(mps_arena_t heap, size_t bytes, uint64_t deadline) {
+  tdo_ring_t *segs = &heap->top.segs;
+  size_t most = heap->trace.condemned + tdo_min(bytes, SIZE_MAX / 2);
+  unsigned count = 0;
+
+  tdo_heap_note_work(heap);
+  while (!tdo_ring_empty(segs)) {
+    tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, segs->next);
+    if (seg->passed)
+      break;
+    tdo_gcseg_fetch_above(seg);
+    if (!condemn_seg_ahead(heap, seg)) {
+      seg->passed = true;
+      tdo_ring_remove(&seg->gen_ring);
+      tdo_ring_append(segs, &seg->gen_ring);
+    }
+    if (heap->trace.condemned >= most ||
+        (++count % AHEAD_CLOCK == 0 && tdo_clock_past(deadline)))
+      return false;
+  }
+  return true;
+}
+
+void tdo_condemn_bar_ahead(mps_arena_t heap) {
+  size_t limit = heap->page_limit, p, q = 0;
+
+  if (!condemn_begun(&heap->top))
+    return;
+  while ((p = tdo_bits_next_set(heap->ahead, q, limit)) < limit) {
+    q = tdo_bits_next_clear(heap->ahead, p, limit);
+    tdo_shield_raise(&heap->shield, p, q, TDO_BAR_READ);
+    tdo_bits_clear_range(heap->ahead, p, q);
+  }
+}
