@@ -67,6 +67,7 @@
 #include "trace/log.c"
 #include "trace/message.c"
 #include "trace/nursery.c"
+#include "trace/pause.c"
 #include "trace/policy.c"
 #include "trace/pool.c"
 #include "trace/remember.c"

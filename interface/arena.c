@@ -13,6 +13,7 @@
 #include "mpsacl.h"
 #include "interface/statistics.h"
 #include "testudo.h"
+#include "trace/pause.h"
 
 #define ARENA_SIZE_DEFAULT ((size_t)1 << 28)
 #define SPARE_DEFAULT      0.75
@@ -360,7 +361,7 @@ void mps_arena_pause_time_set(mps_arena_t arena, double seconds) {
   ENTRY_ARENA(arena, );
   ENTRY_REQUIRE(seconds >= 0.0, "the pause time must not be negative", );
   ENTRY_ENTER_OUTSIDE(arena, );
-  tdo_policy_set_pause_time(arena, seconds);
+  tdo_pause_set_time(arena, seconds);
   tdo_heap_leave(arena);
 }
 

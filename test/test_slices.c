@@ -4,6 +4,7 @@
 #include <math.h>
 #include "code/clock.h"
 #include "trace/heap.h"
+#include "trace/pause.h"
 
 #include "test/objects.h"
 #include "test/suite.h"
@@ -147,7 +148,7 @@ END_TEST
 static double allowed(tdo_heap_t *heap, double left) {
   heap->pause_left = left * SECONDS;
   heap->pause_ended = tdo_clock_ns();
-  return (double)(tdo_policy_deadline(heap) - tdo_clock_ns()) / SECONDS;
+  return (double)(tdo_pause_deadline(heap) - tdo_clock_ns()) / SECONDS;
 }
 
 /* Pauses that follow on each other count as one, but each may do something;
@@ -163,19 +164,35 @@ START_TEST(pauses) {
   ck_assert_double_eq_tol(allowed(heap, 0), 200, 190);
   heap->pause_left = 5000 * SECONDS;
   heap->pause_ended = now;
-  tdo_policy_paused(heap, now, now + (uint64_t)(3000 * SECONDS));
+  tdo_pause_over(heap, now, now + (uint64_t)(3000 * SECONDS));
   ck_assert_double_eq_tol(heap->pause_left / SECONDS, 2000, 1);
   heap->pause_ended = now;
-  tdo_policy_paused(heap, now, now + (uint64_t)(3000 * SECONDS));
+  tdo_pause_over(heap, now, now + (uint64_t)(3000 * SECONDS));
   ck_assert_double_eq_tol(heap->pause_left / SECONDS, 0, 1);
   heap->pause_ended = now;
-  tdo_policy_paused(heap, now + (uint64_t)(4000 * SECONDS),
+  tdo_pause_over(heap, now + (uint64_t)(4000 * SECONDS),
                     now + (uint64_t)(4500 * SECONDS));
   ck_assert_double_eq_tol(heap->pause_left / SECONDS, 3500, 1);
   heap->pause_left = 0;
   heap->pause_ended = now;
+  mps_arena_pause_time_set(arena, 1000);
+  (void)allowed(heap, 500); /* a second of which would do */
+  ck_assert(tdo_pause_has_flip(heap));
+  ck_assert_uint_gt(tdo_pause_promotes(heap), (size_t)1 << 32);
+  heap->top.size += 1e12;
+  ck_assert(tdo_pause_has_flip(heap));
+  mps_arena_pause_time_set(arena, 1);
+  (void)allowed(heap, 0.7);
+  ck_assert(!tdo_pause_has_flip(heap));
+  heap->top.size -= 1e12;
+  (void)allowed(heap, 0);
+  ck_assert(tdo_pause_has_flip(heap)); /* next to nothing is to be done */
+  mps_arena_pause_time_set(arena, 0.1);
+  (void)allowed(heap, 0.01);
+  ck_assert_uint_eq(tdo_pause_promotes(heap), 0);
   mps_arena_pause_time_set(arena, INFINITY);
-  ck_assert_uint_eq(tdo_policy_deadline(heap), 0);
+  ck_assert_uint_eq(tdo_pause_deadline(heap), 0);
+  ck_assert_uint_eq(tdo_pause_promotes(heap), SIZE_MAX);
   heap_stop();
 }
 END_TEST

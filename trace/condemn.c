@@ -87,7 +87,6 @@ void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
   }
 }
 
-
 /* ---- ahead of the flip ---- */
 
 #define AHEAD_CLOCK 32 /* segments between looks at the clock */

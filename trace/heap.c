@@ -9,6 +9,7 @@
 #include "testudo.h"
 #include "trace/fork.h"
 #include "trace/heap.h"
+#include "trace/pause.h"
 #include "trace/tell.h"
 
 #define WINDOW_UNKNOWN    ((size_t)4 << 30)
@@ -198,7 +199,7 @@ static void heap_count_pause(tdo_heap_t *heap) {
   unsigned bucket = 63 - (unsigned)__builtin_clzl(ns | 1);
 
   TDO_EVENT(TRACE, PAUSE, (tdo_word_t)heap, ns);
-  tdo_policy_paused(heap, heap->session_ns, now);
+  tdo_pause_over(heap, heap->session_ns, now);
   heap->session_ns = 0;
   ++heap->stats.pauses;
   heap->stats.paused_ns += ns;
@@ -243,7 +244,7 @@ static void heap_count(size_t log2[40], uint64_t value) {
    pays: the more, the less the mutator gets done between hits. The pause time
    bounds it. */
 static void heap_hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
-  uint64_t deadline = tdo_policy_deadline(heap);
+  uint64_t deadline = tdo_pause_deadline(heap);
   size_t scanned = heap->trace.scanned;
 
   tdo_trace_access(heap, seg);
@@ -501,7 +502,7 @@ static mps_res_t heap_init_shield(tdo_heap_t *heap,
     return res;
   }
   heap->shielded = true;
-  tdo_policy_set_pause_time(heap, options->pause_time);
+  tdo_pause_set_time(heap, options->pause_time);
   if (options->shield.mode == TDO_SHIELD_DIRTY)
     heap_track(heap);
   tdo_tell_open(heap, options->record);

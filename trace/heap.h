@@ -220,15 +220,6 @@ static inline char *tdo_heap_page_addr(const tdo_heap_t *heap, size_t page) {
 
 /* Policy. Poll: the allocator gives the collector a chance, having allocated
    BYTES. Step: work for at most SECONDS. */
-/* When the pause that there is, or that begins now, must end (ns); 0: whenever
-   its work is done. */
-uint64_t tdo_policy_deadline(const tdo_heap_t *heap);
-/* There was a pause from BEGUN to ENDED (ns). */
-void tdo_policy_paused(tdo_heap_t *heap, uint64_t begun, uint64_t ended);
-/* Let the shield open as much at once as the pause time allows. */
-void tdo_policy_reach(tdo_heap_t *heap);
-/* Pauses are to last SECONDS at most, from now on. */
-void tdo_policy_set_pause_time(tdo_heap_t *heap, double seconds);
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes);
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
 /* Memory ran out: collect now, if the client allows; in the end everything.

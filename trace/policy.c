@@ -5,12 +5,11 @@
 #include "code/clock.h"
 #include "code/platform.h"
 #include "trace/heap.h"
+#include "trace/pause.h"
 
 #define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
-#define SLICE_SHARE   0.1  /* of the pause time, or of a second, that a slice
-                              takes at least */
 
 #define SKIP_DENSE    0.7 /* surviving share of the middle generation that has
                              the nursery promoted past it */
@@ -26,66 +25,11 @@
                              minor collection would have to scan, */
 #define TENURE_MOST  0.7  /* up to this share of the heap */
 
-#define TENURE_PAUSE 0.25 /* share of the pause time that must be left for it, */
-#define TENURE_PART ((double)(1 << 20)) /* and bytes promoted then, at least */
-#define STRESS_PART 65536               /* the same, under stress */
+#define STRESS_PART 65536 /* bytes promoted at a time, under stress */
 
 #define MINOR_MOST 0.5   /* of the heap, for a minor collection when memory ran
                             out */
 #define MINOR_GAIN 0.125 /* of it, that must be free after it */
-
-#define PAUSE_MOST  1e6    /* seconds; longer: no limit */
-#define PAUSE_SHARE 0.8    /* of the pause time, until work ends: what ends a
-                              pause, and what the program does, takes time */
-#define PAUSE_MINOR 0.9    /* the same, for the first one of a minor collection, */
-#define PAUSE_TAIL  0.7e6  /* less nanoseconds that it runs over, and at most */
-#define PAUSE_OVER  0.1    /* this share */
-#define PAUSE_LEAST 0.005  /* the same, for any pause: many hits may follow */
-#define PAUSE_REACH 0.1    /* the same, to open pages that were not asked for; */
-#define PAGE_OPENED 100e-9 /* seconds for each */
-#define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be
-                              scanned, */
-#define PAUSE_HIDE  0.02   /* where much is closed by moving it away */
-#define PAUSE_FLIP  0.01   /* the same, for the whole flip of what was condemned
-                              ahead; more than it takes */
-#define PAUSE_AHEAD 0.2    /* share of the pause time to condemn ahead in, and */
-#define PAUSE_ALONE 0.75   /* that is left, at most, when the flip begins */
-
-/* Nanoseconds that a pause which begins at BEGUN may take: pauses that follow
-   close on each other count as one. What they use up comes back as the program
-   runs. */
-static double policy_allowance(const tdo_heap_t *heap, uint64_t begun) {
-  return tdo_fmin(heap->pause_left + (double)(begun - heap->pause_ended),
-                  PAUSE_SHARE * heap->pause_time * 1e9);
-}
-
-uint64_t tdo_policy_deadline(const tdo_heap_t *heap) {
-  uint64_t now = tdo_clock_ns();
-  uint64_t begun = heap->session_ns != 0 ? heap->session_ns : now;
-  double left = policy_allowance(heap, begun) - (double)(now - begun);
-
-  if (heap->pause_time > PAUSE_MOST)
-    return 0;
-  return now + (uint64_t)tdo_fmax(left, PAUSE_LEAST * heap->pause_time * 1e9);
-}
-
-void tdo_policy_reach(tdo_heap_t *heap) {
-  double pages = PAUSE_REACH * tdo_fmin(heap->pause_time, 1) / PAGE_OPENED;
-
-  if (heap->shielded)
-    tdo_shield_set_reach(&heap->shield, (size_t)pages);
-}
-
-void tdo_policy_set_pause_time(tdo_heap_t *heap, double seconds) {
-  heap->pause_time = seconds;
-  tdo_policy_reach(heap);
-}
-
-void tdo_policy_paused(tdo_heap_t *heap, uint64_t begun, uint64_t ended) {
-  heap->pause_left =
-      tdo_fmax(0, policy_allowance(heap, begun) - (double)(ended - begun));
-  heap->pause_ended = ended;
-}
 
 /* Highest generation of CHAIN over its capacity, or -1. */
 static long policy_due(const tdo_chain_t *chain) {
@@ -143,7 +87,7 @@ static bool policy_full_due(tdo_heap_t *heap) {
 
 /* May collections run in slices: if barriers can keep the mutator out. */
 static bool policy_slices(const tdo_heap_t *heap) {
-  return tdo_heap_guarded(heap) && heap->pause_time <= PAUSE_MOST;
+  return tdo_heap_guarded(heap) && tdo_pause_limited(heap);
 }
 
 /* May the one in progress? Most minor ones end within their first slice. */
@@ -151,55 +95,30 @@ static bool policy_incremental(const tdo_heap_t *heap) {
   return policy_slices(heap) && !heap->trace.whole;
 }
 
-/* When the first slice of a collection that may have several has to end: what it
-   does not get to, it closes, and that takes its time. A minor collection gets
-   more of the pause time, since to go on in slices costs more than the rest of
-   most. */
-static uint64_t policy_first_deadline(const tdo_heap_t *heap) {
-  const tdo_trace_t *trace = &heap->trace;
-  double rate = tdo_shield_hides(&heap->shield) ? PAUSE_HIDE : PAUSE_CLOSE;
-  double closing = rate * (double)(trace->condemned + trace->owed);
-  double pause = heap->pause_time * 1e9;
-  uint64_t deadline = tdo_policy_deadline(heap);
-
-  if (!trace->full)
-    deadline += (uint64_t)((PAUSE_MINOR - PAUSE_SHARE) * pause);
-  closing += tdo_fmin(PAUSE_TAIL, PAUSE_OVER * pause);
-  return tdo_max(deadline - (uint64_t)tdo_fmin(closing, pause),
-                 tdo_clock_ns() + (uint64_t)(PAUSE_LEAST * pause));
-}
-
 /* After the flip. If that took most of the time, a full collection goes on
    later: to open what it scans takes time before any is scanned. */
 static void policy_run(tdo_heap_t *heap) {
-  double worth = SLICE_SHARE * tdo_fmin(heap->pause_time, 1);
   uint64_t deadline;
 
   if (!policy_incremental(heap)) {
     tdo_trace_finish(heap);
     return;
   }
-  deadline = policy_first_deadline(heap);
+  deadline = tdo_pause_first_deadline(heap);
   if (!heap->trace.full ||
-      deadline >= tdo_clock_ns() + (uint64_t)(worth * 1e9))
+      deadline >= tdo_clock_ns() + (uint64_t)tdo_pause_slice_ns(heap))
     (void)tdo_trace_work(heap, SIZE_MAX, deadline);
 }
 
 /* A full collection has begun, and its flip is to come: go on with what can be
    done before, then flip, as soon as the pause time allows. */
 static void policy_ahead(tdo_heap_t *heap) {
-  double pause = tdo_fmin(heap->pause_time, 1) * 1e9;
-  uint64_t now = tdo_clock_ns();
-  double left = (double)(int64_t)(tdo_policy_deadline(heap) - now);
-
-  if (left < tdo_fmin(PAUSE_FLIP * heap->top.size, PAUSE_ALONE * pause))
+  if (!tdo_pause_has_flip(heap))
     return;
-  if (!heap->trace.ahead) {
-    heap->trace.ahead = tdo_condemn_ahead(
-        heap, SIZE_MAX, now + (uint64_t)(PAUSE_AHEAD * pause));
-    return;
-  }
-  if (tdo_trace_start(heap, NULL, 0, heap->trace.why))
+  if (!heap->trace.ahead)
+    heap->trace.ahead =
+        tdo_condemn_ahead(heap, SIZE_MAX, tdo_pause_ahead_deadline(heap));
+  else if (tdo_trace_start(heap, NULL, 0, heap->trace.why))
     policy_run(heap);
 }
 
@@ -208,7 +127,7 @@ static void policy_ahead(tdo_heap_t *heap) {
 static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   double all = (double)heap->trace.condemned + (double)heap->trace.owed;
   double room = tdo_fmax(tdo_fmin(ROOM_LEAST, all), ROOM_SHARE * all);
-  double least = SLICE_SHARE * SCAN_RATE * tdo_fmin(heap->pause_time, 1);
+  double least = SCAN_RATE * tdo_pause_slice_ns(heap) * 1e-9;
   size_t work;
 
   /* A slice ends with putting up bars: not for too little. */
@@ -218,7 +137,7 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
     return;
   work = (size_t)heap->debt;
   heap->debt = 0;
-  (void)tdo_trace_work(heap, work, tdo_policy_deadline(heap));
+  (void)tdo_trace_work(heap, work, tdo_pause_deadline(heap));
 }
 
 /* Has no other chain than the default one anything in its generations? */
@@ -329,15 +248,10 @@ static double policy_tenure_room(tdo_heap_t *heap) {
    it is hardly worth stopping for what is left of the pause time. True if there
    is more to be promoted. */
 static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
-  double pause = tdo_fmin(heap->pause_time, 1) * 1e9;
-  double left = (double)(int64_t)(tdo_policy_deadline(heap) - tdo_clock_ns());
-  size_t most = SIZE_MAX;
+  size_t most = tdo_pause_promotes(heap);
 
-  if (heap->pause_time <= PAUSE_MOST) {
-    if (left < TENURE_PAUSE * pause)
-      return true;
-    most = (size_t)tdo_fmax(TENURE_PART, left / PAUSE_CLOSE);
-  }
+  if (most == 0)
+    return true;
   heap->tenured += (double)tdo_tenure(heap, chain, most);
   if (heap->tenuring != NULL)
     return true;

@@ -4,6 +4,7 @@
 #include "code/check.h"
 #include "code/clock.h"
 #include "trace/heap.h"
+#include "trace/pause.h"
 #include "trace/tell.h"
 
 size_t tdo_remember_end(mps_arena_t heap, tdo_gcseg_t *seg, size_t q,
@@ -165,7 +166,7 @@ static void scout_step(scout_t *scout, mps_arena_t heap, size_t p) {
 /* When the flip must be over; 0: it may take its time. */
 static uint64_t remember_deadline(const tdo_heap_t *heap) {
   if (!tdo_heap_guarded(heap) || heap->explicit_collect ||
-      heap->pause_time > 1e6)
+      !tdo_pause_limited(heap))
     return 0;
   return heap->trace.started + (uint64_t)(heap->pause_time * 0.5e9);
 }

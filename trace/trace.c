@@ -5,6 +5,7 @@
 #include "code/clock.h"
 #include "code/event.h"
 #include "trace/heap.h"
+#include "trace/pause.h"
 #include "trace/tell.h"
 
 #define CLOSE_LEAST 8 /* times what is worth moving is old: close all at once */
@@ -120,7 +121,7 @@ static void trace_flip(mps_arena_t heap) {
   trace_scan_rooted(heap, TDO_RANK_EXACT);
   tdo_remember_scan(heap);
   trace_scan_weak_early(heap);
-  tdo_policy_reach(heap);
+  tdo_pause_set_reach(heap);
   heap->trace.state = TDO_TRACE_FLIPPED;
 }
 

@@ -1,0 +1,41 @@
+/* Testudo: how long the collector may keep the program waiting, and when work
+   must end that is done meanwhile (manual, "Tuning").
+   SPDX-License-Identifier: BSD-2-Clause
+
+   .close  Pauses that follow close on each other count as one. What they use up
+   of the pause time comes back as the program runs. */
+#ifndef TDO_TRACE_PAUSE_H
+#define TDO_TRACE_PAUSE_H
+
+#include "trace/heap.h"
+
+/* Pauses are to last SECONDS at most, from now on. */
+void tdo_pause_set_time(tdo_heap_t *heap, double seconds);
+/* Is the pause time any limit? */
+bool tdo_pause_limited(const tdo_heap_t *heap);
+/* The pause time, of a second if it is longer: to plan by. In ns. */
+double tdo_pause_ns(const tdo_heap_t *heap);
+
+/* When the pause that there is, or that begins now, must end (ns); 0: whenever
+   its work is done. */
+uint64_t tdo_pause_deadline(const tdo_heap_t *heap);
+/* The same, less what it takes to close what the first slice of the collection
+   in progress does not get to. */
+uint64_t tdo_pause_first_deadline(const tdo_heap_t *heap);
+/* Nanoseconds that a slice should take at least, which begins with opening what
+   is scanned, and ends with closing it. */
+double tdo_pause_slice_ns(const tdo_heap_t *heap);
+/* Bytes that may be promoted as they are in this pause; 0: too little is left
+   to stop for. */
+size_t tdo_pause_promotes(const tdo_heap_t *heap);
+/* Is enough left for the flip of a large heap? When a part of what comes before
+   must end. */
+bool tdo_pause_has_flip(const tdo_heap_t *heap);
+uint64_t tdo_pause_ahead_deadline(const tdo_heap_t *heap);
+
+/* There was a pause from BEGUN to ENDED (ns). */
+void tdo_pause_over(tdo_heap_t *heap, uint64_t begun, uint64_t ended);
+/* Let the shield open as much at once as the pause time allows. */
+void tdo_pause_set_reach(tdo_heap_t *heap);
+
+#endif /* TDO_TRACE_PAUSE_H */
