@@ -13,6 +13,7 @@
 #include "code/args.c"
 #include "code/available_linux.c"
 #include "code/bits.c"
+#include "code/bytes.c"
 #include "code/check.c"
 #include "code/clock.c"
 #include "code/context_linux.c"

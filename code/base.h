@@ -36,6 +36,13 @@
 
 #define TDO_CACHE_LINE ((size_t)64) /* bytes, of all processors we know */
 
+/* Have the cache line of PLACE, an lvalue, on its way to the cache. A load whose
+   value nobody waits for: what is only prefetched the processor leaves where it
+   is, unless it knows the page's translation. Loads that do not depend on each
+   other wait for memory together. */
+#define TDO_TOUCH(place)                                                      \
+  __asm__ volatile("" ::"r"(*(const volatile unsigned char *)&(place)))
+
 typedef uintptr_t tdo_word_t;
 typedef uint32_t tdo_sig_t; /* readable constant, set last, cleared first */
 

@@ -47,14 +47,20 @@ void tdo_bits_clear_range(tdo_bits_t *t, size_t base, size_t limit) {
    FLIP, or LIMIT. */
 static size_t bits_next(const tdo_bits_t *t, size_t base, size_t limit,
                         tdo_bits_t flip) {
+  size_t w = base / TDO_WORD_BITS, end = tdo_bits_words(limit);
+  tdo_bits_t x;
   TDO_CRITICAL(base <= limit);
-  for (size_t w = base / TDO_WORD_BITS; w < tdo_bits_words(limit); ++w) {
-    tdo_bits_t x = (t[w] ^ flip) & bits_mask(w, base, limit);
-    if (x != 0) {
-      return w * TDO_WORD_BITS + bits_low(x);
-    }
+  if (base == limit) {
+    return limit;
   }
-  return limit;
+  x = (t[w] ^ flip) & bits_mask(w, base, limit);
+  while (x == 0) { /* mostly there is no more to it */
+    if (++w == end) {
+      return limit;
+    }
+    x = t[w] ^ flip;
+  }
+  return tdo_min(w * TDO_WORD_BITS + bits_low(x), limit);
 }
 
 size_t tdo_bits_next_set(const tdo_bits_t *t, size_t base, size_t limit) {
@@ -99,7 +105,9 @@ size_t tdo_bits_count(const tdo_bits_t *t, size_t base, size_t limit) {
   size_t count = 0;
   TDO_CRITICAL(base <= limit);
   for (size_t w = base / TDO_WORD_BITS; w < tdo_bits_words(limit); ++w) {
-    count += (size_t)__builtin_popcountl(t[w] & bits_mask(w, base, limit));
+    if (t[w] != 0) { /* few processors count for nothing */
+      count += (size_t)__builtin_popcountl(t[w] & bits_mask(w, base, limit));
+    }
   }
   return count;
 }

@@ -273,12 +273,18 @@ void tdo_shield_release(tdo_shield_t *sh, size_t first, size_t limit,
 void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit);
 void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit);
 
-/* Have what is known of PAGE fetched: it is exposed and offered soon. */
-static inline void tdo_shield_fetch(const tdo_shield_t *sh, size_t page) {
-  __builtin_prefetch(sh->state + page);
-  __builtin_prefetch(sh->actual + page);
-  __builtin_prefetch(sh->depth + page);
-  __builtin_prefetch(sh->calm + page);
+/* Have what is known of PAGE read into the cache: it is exposed and offered
+   soon. */
+static inline void tdo_shield_touch(const tdo_shield_t *sh, size_t page) {
+  TDO_TOUCH(sh->state[page]);
+  TDO_TOUCH(sh->actual[page]);
+  TDO_TOUCH(sh->depth[page]);
+  TDO_TOUCH(sh->calm[page]);
+}
+
+/* May everybody read PAGE as it is now? */
+static inline bool tdo_shield_readable(const tdo_shield_t *sh, size_t page) {
+  return sh->actual[page] != TDO_ACCESS_NONE;
 }
 
 /* The collector scanned these adopted pages and nobody wrote them since the

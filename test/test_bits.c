@@ -1,8 +1,9 @@
-/* Testudo: bit tables against a table of bytes, at random.
+/* Testudo: bit tables against a table of bytes, at random; and tables of bytes.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <check.h>
 #include <string.h>
 #include "code/bits.h"
+#include "code/bytes.h"
 #include "test/random.h"
 
 enum { BITS = 700, ROUNDS = 20000 };
@@ -159,6 +160,23 @@ START_TEST(stays_inside) {
 }
 END_TEST
 
+START_TEST(bytes) {
+  static _Alignas(8) uint8_t found[96];
+  for (int round = 0; round < ROUNDS; ++round) {
+    size_t at = random_below(sizeof found + 1);
+    size_t limit = at + random_below(sizeof found + 1 - at), i = at;
+    uint8_t mask = (uint8_t)random_below(256);
+    for (size_t k = 0; k < sizeof found; ++k) {
+      found[k] = random_below(20) == 0 ? (uint8_t)random_below(256) : 0;
+    }
+    while (i < limit && (found[i] & mask) == 0) {
+      ++i;
+    }
+    ck_assert_uint_eq(tdo_bytes_next(found, at, limit, mask), i);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("bits");
   TCase *tests = tcase_create("bits");
@@ -167,6 +185,7 @@ int main(void) {
   tcase_add_test(tests, empty_ranges);
   tcase_add_test(tests, words);
   tcase_add_test(tests, stays_inside);
+  tcase_add_test(tests, bytes);
   tcase_set_timeout(tests, 60);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);

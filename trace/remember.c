@@ -117,50 +117,52 @@ void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
   }
 }
 
-/* What a pass will touch is spread over the heap and its tables: the scout
-   goes some runs ahead of it, and has fetched what is told by the number of a
-   page, then what that leads to. */
-#define SCOUT_RUNS  4 /* ahead of the pass */
-#define SCOUT_HALF  2 /* of them, when what is fetched first is there */
+/* What a pass will touch is spread over the heap and its tables. Before the pass
+   gets there, a scout has gone over the next runs, and all that can be asked of
+   memory at the same time was: first what the number of a page tells of it, then
+   what that leads to. */
+#define SCOUT_RUNS  8 /* at a time */
 #define SCOUT_LINES 4 /* of a page; the processor guesses the rest */
 
-typedef struct scout {
-  size_t at;               /* page to go on from */
-  size_t runs;             /* found so far */
-  size_t page[SCOUT_RUNS]; /* where the last ones begin */
-} scout_t;
-
-static void scout_fetch_tables(mps_arena_t heap, size_t page) {
+static void scout_touch_tables(mps_arena_t heap, size_t page) {
   const tdo_space_t *sp = &heap->space;
-  const char *p = tdo_heap_page_addr(heap, page);
 
-  __builtin_prefetch(&sp->owner[tdo_space_grain(sp, p)]);
+  TDO_TOUCH(sp->owner[tdo_space_grain(sp, tdo_heap_page_addr(heap, page))]);
   if (heap->shielded)
-    tdo_shield_fetch(&heap->shield, page);
+    tdo_shield_touch(&heap->shield, page);
 }
 
-static void scout_fetch_page(mps_arena_t heap, size_t page) {
+TDO_NO_SANITIZE static void scout_touch_page(mps_arena_t heap, size_t page) {
   const char *p = tdo_heap_page_addr(heap, page);
+  const tdo_seg_t *seg = tdo_space_owner(&heap->space, p);
 
-  tdo_gcseg_fetch(tdo_space_owner(&heap->space, p));
-  for (size_t i = 0; i < SCOUT_LINES; ++i)
+  if (seg == NULL)
+    return;
+  TDO_TOUCH(*(const char *)seg);
+  tdo_gcseg_fetch(seg);
+  if (!heap->shielded || tdo_shield_readable(&heap->shield, page))
+    TDO_TOUCH(*p);
+  for (size_t i = 1; i < SCOUT_LINES; ++i)
     __builtin_prefetch(p + i * TDO_CACHE_LINE);
 }
 
-/* Find one more run; the pass is at page P. */
-static void scout_step(scout_t *scout, mps_arena_t heap, size_t p) {
-  size_t limit = heap->page_limit, near;
+/* Go over some runs from page P on; one past the last page of them. */
+static size_t scout(mps_arena_t heap, size_t p) {
+  size_t limit = heap->page_limit, page[SCOUT_RUNS], runs = 0;
   uint8_t mask = remember_mask(heap);
 
-  p = tdo_summary_next(&heap->summary, tdo_max(scout->at, p), limit, mask);
-  if (p < limit)
-    scout_fetch_tables(heap, p);
-  scout->page[scout->runs % SCOUT_RUNS] = p;
-  scout->at = tdo_summary_run(&heap->summary, p,
-                              tdo_min(limit, p + REMEMBER_RUN), mask);
-  near = scout->page[(scout->runs - SCOUT_HALF) % SCOUT_RUNS];
-  if (scout->runs++ >= SCOUT_HALF && near < limit)
-    scout_fetch_page(heap, near);
+  tdo_summary_touch(&heap->summary, p, limit, mask, SCOUT_RUNS);
+  while (runs < SCOUT_RUNS &&
+         (p = tdo_summary_next(&heap->summary, p, limit, mask)) < limit) {
+    page[runs++] = p;
+    p = tdo_summary_run(&heap->summary, p, tdo_min(limit, p + REMEMBER_RUN),
+                        mask);
+  }
+  for (size_t i = 0; i < runs; ++i)
+    scout_touch_tables(heap, page[i]);
+  for (size_t i = 0; i < runs; ++i)
+    scout_touch_page(heap, page[i]);
+  return p;
 }
 
 /* When the flip must be over; 0: it may take its time. */
@@ -173,16 +175,14 @@ static uint64_t remember_deadline(const tdo_heap_t *heap) {
 
 static void remember_pass(mps_arena_t heap) {
   uint64_t deadline = remember_deadline(heap);
-  size_t p = 0, limit = heap->page_limit, runs = 0;
-  scout_t scout = {0};
+  size_t p = 0, limit = heap->page_limit, scouted = 0, runs = 0;
   bool late = false;
 
-  for (size_t i = 1; i < SCOUT_RUNS; ++i)
-    scout_step(&scout, heap, 0);
   for (;;) {
     tdo_gcseg_t *seg;
     size_t end;
-    scout_step(&scout, heap, p);
+    if (p >= scouted)
+      scouted = scout(heap, p);
     p = tdo_summary_next(&heap->summary, p, limit, remember_mask(heap));
     if (p == limit)
       return;

@@ -2,19 +2,11 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/summary.h"
 #include <string.h>
+#include "code/bytes.h"
 #include "code/check.h"
-
-#define SUMMARY_ONES 0x0101010101010101u /* in each byte of a word */
 
 static size_t summary_block(size_t page) {
   return page / TDO_SUMMARY_BLOCK;
-}
-
-static uint64_t summary_word(const uint8_t *bytes) {
-  uint64_t word;
-
-  memcpy(&word, bytes, sizeof word);
-  return word;
 }
 
 size_t tdo_summary_bytes(size_t pages) {
@@ -61,29 +53,12 @@ void tdo_summary_clean(tdo_summary_t *s, size_t first, size_t limit) {
     s->page[p] &= (uint8_t)~TDO_DIRTY;
 }
 
-/* First of BYTES in [AT, LIMIT) that has a bit of MASK, or LIMIT. */
-static size_t summary_search(const uint8_t *bytes, size_t at, size_t limit,
-                             uint8_t mask) {
-  uint64_t masks = SUMMARY_ONES * mask;
-
-  for (; at < limit && at % 8 != 0; ++at)
-    if (bytes[at] & mask)
-      return at;
-  for (; at + 8 <= limit; at += 8)
-    if (summary_word(bytes + at) & masks)
-      break;
-  for (; at < limit; ++at)
-    if (bytes[at] & mask)
-      return at;
-  return limit;
-}
-
 /* Make the byte of block B exact. */
 static void summary_renew(tdo_summary_t *s, size_t b) {
   uint64_t bits = 0;
 
   for (size_t i = 0; i < TDO_SUMMARY_BLOCK; i += 8)
-    bits |= summary_word(s->page + b * TDO_SUMMARY_BLOCK + i);
+    bits |= tdo_bytes_word(s->page + b * TDO_SUMMARY_BLOCK + i);
   bits |= bits >> 32;
   bits |= bits >> 16;
   s->block[b] = (uint8_t)(bits | bits >> 8);
@@ -92,16 +67,16 @@ static void summary_renew(tdo_summary_t *s, size_t b) {
 size_t tdo_summary_next(tdo_summary_t *s, size_t p, size_t limit,
                         uint8_t mask) {
   if (s->block == NULL)
-    return summary_search(s->page, p, limit, mask);
+    return tdo_bytes_next(s->page, p, limit, mask);
   while (p < limit) {
-    size_t b = summary_search(s->block, summary_block(p),
+    size_t b = tdo_bytes_next(s->block, summary_block(p),
                               summary_block(limit - 1) + 1, mask);
     size_t first = b * TDO_SUMMARY_BLOCK, found, end;
     p = tdo_max(p, first);
     if (p >= limit)
       break;
     end = tdo_min(limit, first + TDO_SUMMARY_BLOCK);
-    found = summary_search(s->page, p, end, mask);
+    found = tdo_bytes_next(s->page, p, end, mask);
     if (found < end)
       return found;
     if (p == first)
@@ -109,6 +84,20 @@ size_t tdo_summary_next(tdo_summary_t *s, size_t p, size_t limit,
     p = end;
   }
   return limit;
+}
+
+void tdo_summary_touch(const tdo_summary_t *s, size_t p, size_t limit,
+                       uint8_t mask, size_t blocks) {
+  size_t end = summary_block(limit + TDO_SUMMARY_BLOCK - 1);
+
+  if (s->block == NULL)
+    return;
+  for (size_t b = summary_block(p); blocks > 0; ++b, --blocks) {
+    b = tdo_bytes_next(s->block, b, end, mask);
+    if (b >= end)
+      return;
+    TDO_TOUCH(s->page[b * TDO_SUMMARY_BLOCK]);
+  }
 }
 
 size_t tdo_summary_run(const tdo_summary_t *s, size_t p, size_t limit,
@@ -119,14 +108,14 @@ size_t tdo_summary_run(const tdo_summary_t *s, size_t p, size_t limit,
 }
 
 size_t tdo_summary_dirty(tdo_summary_t *s, size_t limit) {
-  const uint64_t dirty = SUMMARY_ONES * TDO_DIRTY;
+  const uint64_t dirty = TDO_BYTES_ONES * TDO_DIRTY;
   size_t p = 0, count = 0;
 
   while ((p = tdo_summary_next(s, p, limit, TDO_DIRTY)) < limit) {
     size_t end = tdo_min(limit, tdo_round_up(p + 1, TDO_SUMMARY_BLOCK));
     for (; p + 8 <= end; p += 8)
       count +=
-          (size_t)(((summary_word(s->page + p) & dirty) >> 7) * SUMMARY_ONES >>
+          (size_t)(((tdo_bytes_word(s->page + p) & dirty) >> 7) * TDO_BYTES_ONES >>
                    56);
     for (; p < end; ++p)
       count += (s->page[p] & TDO_DIRTY) != 0;

@@ -46,6 +46,10 @@ size_t tdo_summary_next(tdo_summary_t *s, size_t p, size_t limit,
 /* One past the last page of the run of such pages at P, within LIMIT. */
 size_t tdo_summary_run(const tdo_summary_t *s, size_t p, size_t limit,
                        uint8_t mask);
+/* Have what tells of such pages, in the next BLOCKS blocks that may have one,
+   read into the cache. */
+void tdo_summary_touch(const tdo_summary_t *s, size_t p, size_t limit,
+                       uint8_t mask, size_t blocks);
 /* Pages below LIMIT with TDO_DIRTY. */
 size_t tdo_summary_dirty(tdo_summary_t *s, size_t limit);
 

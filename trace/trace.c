@@ -1,6 +1,7 @@
 /* Testudo: the collection in progress.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
+#include "code/bytes.h"
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/event.h"
@@ -56,9 +57,9 @@ static void trace_age(mps_arena_t heap) {
   unsigned long sets = 0;
   tdo_space_t *sp = &heap->space;
 
-  for (size_t z = 0; z < sp->zone_limit; ++z)
-    if (sp->zone_byte[z] & 0x80)
-      sets |= tdo_ld_sets(heap, tdo_space_at(sp, z << sp->zone_shift));
+  for (size_t z = 0; (z = tdo_bytes_next(sp->zone_byte, z, sp->zone_limit,
+                                         0x80)) < sp->zone_limit; ++z)
+    sets |= tdo_ld_sets(heap, tdo_space_at(sp, z << sp->zone_shift));
   tdo_ld_age(&heap->ld, sets);
 }
 
