@@ -365,21 +365,37 @@ static mps_res_t root_of(mps_root_t *root_o, size_t kind, word_t *words,
   }
 }
 
+enum { ROOTS_MOST = 60, ROOTS_WORDS = 8 };
+
+static bool in_child; /* of a fork */
+
+/* The Ith block of N words. A child has no malloc: the address sanitizer's
+   lock may have been another thread's when the process forked. */
+static word_t *roots_words(size_t i, size_t n) {
+  static word_t own[ROOTS_MOST][ROOTS_WORDS];
+  word_t *words = in_child ? own[i] : malloc(n * sizeof(word_t));
+  REQUIRE(words != NULL);
+  return words;
+}
+
+static void roots_free(word_t *words) {
+  if (!in_child)
+    free(words);
+}
+
 static void roots_step(actor_t *a) {
-  enum { MOST = 60 };
-  mps_root_t root[MOST];
-  word_t *words[MOST], want[MOST];
+  mps_root_t root[ROOTS_MOST];
+  word_t *words[ROOTS_MOST], want[ROOTS_MOST];
   size_t made = 0;
-  for (; made < MOST; ++made) {
-    size_t n = 1 + below(a, 8), i = below(a, SLOTS);
-    words[made] = malloc(n * sizeof(word_t));
-    REQUIRE(words[made] != NULL);
+  for (; made < ROOTS_MOST; ++made) {
+    size_t n = 1 + below(a, ROOTS_WORDS), i = below(a, SLOTS);
+    words[made] = roots_words(made, n);
     want[made] = a->record[i].serial;
     for (size_t k = 0; k < n; ++k)
       words[made][k] = number(1);
     if (root_of(&root[made], made % 4, words[made], n,
                 want[made] != 0 ? a->slot[i] & 7 : 1) != MPS_RES_OK) {
-      free(words[made]);
+      roots_free(words[made]);
       break;
     }
     for (size_t k = 0; want[made] != 0 && k < n; ++k)
@@ -391,7 +407,7 @@ static void roots_step(actor_t *a) {
     if (want[made] != 0)
       REQUIRE(serial_of(untag(words[made][0])) == want[made]);
     mps_root_destroy(root[made]);
-    free(words[made]);
+    roots_free(words[made]);
   }
 }
 
@@ -602,7 +618,7 @@ static void walk(actor_t *a) {
 static void child(actor_t *a) {
   (void)pthread_mutex_init(&big, NULL);
   (void)pthread_mutex_init(&message_lock, NULL);
-  a->alone = true;
+  in_child = a->alone = true;
   act_often(a, 200);
   (void)mps_arena_collect(arena);
   verify(a);
