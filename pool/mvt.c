@@ -90,17 +90,13 @@ static void mvt_finish(tdo_pool_t *pool) {
   tdo_freelist_finish(&mvt_of(pool)->list);
 }
 
-/* Free memory to use again for SIZE bytes, if it rested long enough: the
-   largest area while no more than the reserve is held, the lowest that fits
-   when too much of the pool is free. */
-static bool mvt_reuse(tdo_area_t *area_o, mvt_t *mvt, size_t size) {
+/* Is free memory to be used again for SIZE bytes? Beyond the reserve, and when
+   too much of the pool is free. */
+static bool mvt_reuses(const mvt_t *mvt, size_t size) {
   const tdo_pool_t *pool = &mvt->pool;
 
-  if ((double)pool->free > mvt->frag_limit * (double)pool->total)
-    return tdo_freelist_lowest(area_o, &mvt->list, size);
-  if (pool->free >= size && pool->free - size >= mvt->reserve)
-    return tdo_freelist_largest(area_o, &mvt->list, size);
-  return false;
+  return (double)pool->free > mvt->frag_limit * (double)pool->total ||
+         (pool->free >= size && pool->free - size >= mvt->reserve);
 }
 
 static mps_res_t mvt_find(tdo_area_t *area_o, mvt_t *mvt, size_t size) {
@@ -115,7 +111,7 @@ static mps_res_t mvt_find(tdo_area_t *area_o, mvt_t *mvt, size_t size) {
       return MPS_RES_OK;
     }
   } else {
-    if (mvt_reuse(area_o, mvt, size))
+    if (mvt_reuses(mvt, size) && tdo_freelist_lowest(area_o, &mvt->list, size))
       return MPS_RES_OK;
     res = tdo_freelist_extend(area_o, &mvt->list, most, false);
   }
