@@ -3,7 +3,7 @@
 #include "arena/internal.h"
 #include "code/check.h"
 
-#define ZONES_TRIED 4 /* of a group's list before a fresh zone is taken */
+#define ZONES_TRIED 16 /* of a group's list before a fresh zone is taken */
 #define RESERVE_SHARE 64 /* of the zones, that are the library's own at once, */
 #define RESERVE_MOST  ((size_t)64) /* at most */
 #define WARM_TRIED  64 /* of the free zones, for one with the right pages */
@@ -156,23 +156,29 @@ mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
   return zone_find_low(zone_o, sp, n) ? MPS_RES_OK : MPS_RES_RESOURCE;
 }
 
-/* N grains in a zone that GROUP has already. */
+/* N grains in a zone that GROUP has already: of those tried the one that is
+   used most. Where each thread keeps a buffer, in whatever zone it last ran,
+   others would each be left with one for long. */
 static bool zone_find_grains(size_t *first_o, tdo_space_t *sp, size_t n,
                              tdo_group_t group, bool high) {
   uint32_t z = sp->groups[group].head;
+  size_t best = 0, found; /* best: grains used in it, and one */
 
   if (n > sp->zone_grains)
     return false;
   for (int tried = 0; z != TDO_ZONE_NONE && tried < ZONES_TRIED; ++tried) {
     size_t first = space_zone_first(sp, z);
     uint32_t next = sp->zone_next[z];
-    if (sp->zone_grains - sp->zone_used[z] >= n &&
+    if (sp->zone_used[z] >= best &&
+        sp->zone_grains - sp->zone_used[z] >= n &&
         (high ? tdo_bits_find_clear_run_high : tdo_bits_find_clear_run)(
-            first_o, sp->used, first, first + sp->zone_grains, n))
-      return true;
+            &found, sp->used, first, first + sp->zone_grains, n)) {
+      best = sp->zone_used[z] + 1;
+      *first_o = found;
+    }
     z = next == 0 ? TDO_ZONE_NONE : next - 1;
   }
-  return false;
+  return best > 0;
 }
 
 /* Address space is short: N grains anywhere in known zones, whoever has

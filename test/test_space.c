@@ -157,6 +157,33 @@ START_TEST(test_placement) {
 }
 END_TEST
 
+/* Of the zones that a group has, the one that is used most is used on: the
+   others may become free. */
+START_TEST(test_fullest) {
+  static const size_t freed[] = {10, 4, 14, 9};
+  size_t zone_grains, piece, at[4], n = sizeof freed / sizeof *freed;
+  tdo_group_t group;
+  space_start(ZONES * ZONE, SIZE_MAX, 0.5);
+  zone_grains = space.zone_grains;
+  piece = zone_grains / 16;
+  group = tdo_space_group_new(&space, 5);
+  for (size_t i = 0; i < n; ++i)
+    at[i] = take(zone_grains, group, false);
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < freed[i]; ++j)
+      tdo_space_free(&space, at[i] + j * piece, piece);
+  for (size_t j = 0; j < 4; ++j)
+    ck_assert_uint_eq(take(piece, group, j % 2) / zone_grains,
+                      at[1] / zone_grains);
+  ck_assert_uint_eq(take(10 * piece, group, true) / zone_grains,
+                    at[0] / zone_grains);
+  ck_assert_uint_eq(take(piece, group, false) / zone_grains,
+                    at[3] / zone_grains);
+  tdo_space_group_merge(&space, TDO_GROUP_SHARED, group);
+  space_stop();
+}
+END_TEST
+
 /* The window grows by chunks: what is preferred, or less; an idle chunk goes
    back, the first stays. */
 START_TEST(test_chunks) {
@@ -407,7 +434,7 @@ START_TEST(test_create_refused) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_chunks, 1},
-                 {test_reserve, 1}, {test_reserved_chunk, 1},
+SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
+                 {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
                  {test_limits, 1}, {test_holes, 1}, {test_create_refused, 1},
                  {test_random, 4})

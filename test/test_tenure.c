@@ -125,7 +125,7 @@ static void build_more(void) {
 /* Until collections of everything are no longer the rule (small.h). */
 static void build_beyond_small(void) {
   small_ones = 0;
-  build_some(many() / 10);
+  build_some(many() / 3);
   small_ones = full_collections();
 }
 

@@ -219,13 +219,14 @@ static void policy_size_chain(tdo_heap_t *heap) {
   tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, &facts);
 }
 
-/* A small heap is collected as a whole when its nursery is full, unless that
-   was in vain the last time (small.h). True if CHAIN is seen to by that. */
+/* A small heap is collected as a whole when its nursery is full, unless hardly
+   anything can have died since the last time (small.h). True if CHAIN is seen
+   to by that. */
 static bool policy_small(tdo_heap_t *heap, tdo_chain_t *chain) {
   const tdo_gen_t *gens = chain->gens;
 
   if (chain != heap->default_chain || gens[0].fresh <= gens[0].capacity ||
-      heap->tenure > 0 || !policy_alone(heap) ||
+      !policy_alone(heap) ||
       !tdo_small_due(&heap->small, gens[1].size + heap->top.size,
                      gens[0].capacity, heap->pause_time))
     return false;
@@ -502,24 +503,24 @@ static void policy_adapt(tdo_heap_t *heap) {
 }
 
 static void policy_small_collected(tdo_heap_t *heap) {
-  const tdo_gen_t *gens = heap->default_chain->gens;
+  const tdo_gen_t *middle = &heap->default_chain->gens[1];
 
   tdo_small_collected(&heap->small,
-                      gens[1].condemned_size + heap->top.condemned_size,
-                      gens[1].survived + heap->top.survived, gens[0].capacity);
+                      middle->condemned_size + heap->top.condemned_size,
+                      middle->survived + heap->top.survived);
 }
 
 void tdo_policy_collected(tdo_heap_t *heap) {
   double hold = 0;
 
+  if (heap->trace.small)
+    policy_small_collected(heap);
   policy_adapt(heap);
   policy_skip(heap);
   policy_judge(heap);
-  if (heap->trace.small) {
-    policy_small_collected(heap);
-  } else if (!heap->trace.full) {
+  if (!heap->trace.full) {
     tdo_full_minor(&heap->full, (double)heap->trace.scanned);
-  } else {
+  } else if (!heap->trace.small) {
     tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
                               .survived = (double)heap->trace.survived,
                               .scanned = (double)heap->trace.scanned,

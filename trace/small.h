@@ -7,9 +7,10 @@
    costs such a heap little more than a minor collection, no page needs a bar,
    and the memory is what lives, twice, and a nursery.
 
-   .dense  Where nearly all of the old survives, that is work for nothing, and
-   where that is much, it is too much work: the next collections are minor
-   ones, twice as many each time.
+   .growth  What is old beside the nursery is copied again when it has grown to
+   half as much more than survived the last time: until then little can have
+   died. Where nearly all survived, a heap is being built, and may grow
+   threefold.
 
    .loose  A full collection leaves most of what lives where it is, and the
    room between, which is of no use and makes what minor collections scan lie
@@ -20,19 +21,17 @@
 #include <stdbool.h>
 
 typedef struct tdo_small {
-  unsigned hold, hold_next; /* .dense: minor collections until a whole one is
-                               tried again: now, and next time */
-  double room;              /* .loose: bytes to be rid of; 0: not worth it */
+  double most; /* .growth: old bytes until the next collection of everything */
+  double room; /* .loose: bytes to be rid of; 0: not worth it */
 } tdo_small_t;
 
 /* Is the next collection to be of everything, where OLD bytes are beyond a
    nursery of CAPACITY and pauses may last PAUSE seconds? */
-bool tdo_small_due(tdo_small_t *small, double old, double capacity,
+bool tdo_small_due(const tdo_small_t *small, double old, double capacity,
                    double pause);
 
-/* It was, and of OLD bytes beyond a nursery of CAPACITY so many survived. */
-void tdo_small_collected(tdo_small_t *small, double old, double survived,
-                         double capacity);
+/* It was, and of OLD bytes beyond the nursery so many survived. */
+void tdo_small_collected(tdo_small_t *small, double old, double survived);
 
 /* A full collection that left in place what it could has left a heap of SIZE
    bytes, of which so many survived it. */
