@@ -20,8 +20,18 @@ from matplotlib import pyplot  # noqa: E402
 COLOURS = ["#1b6ca8", "#d1813b", "#5a9367", "#8d5a97"]
 
 
+def operation_time(one, report):
+    """Nanoseconds, by the clock of the case, as in the table."""
+    return 1e9 * report[one["clock"]] / report["operations"]
+
+
+def longest_pause(_, report):
+    """Milliseconds."""
+    return 1e3 * report["pause"]["own"]
+
+
 def bars(axes, series, names, value):
-    """A bar for each collector of each case."""
+    """A bar for each collector of each case, of VALUE(case, report)."""
     width = 0.8 / len(names)
     for i, name in enumerate(names):
         places, heights = [], []
@@ -29,7 +39,8 @@ def bars(axes, series, names, value):
             reports = one["reports"].get(name)
             if reports:
                 places.append(j + i * width)
-                heights.append(statistics.median(map(value, reports)))
+                heights.append(statistics.median(value(one, report)
+                                                 for report in reports))
         axes.bar(places, heights, width, label=name, color=COLOURS[i % 4])
     axes.set_xticks([j + 0.4 - width / 2 for j in range(len(series))],
                     [one["case"] for one in series], rotation=45,
@@ -120,11 +131,10 @@ def main():
         return
     names = figures["collectors"]
     if figures["series"]:
-        bar_picture(figures, names,
-                    lambda r: 1e9 * r["own"] / r["operations"],
+        bar_picture(figures, names, operation_time,
                     "ns an operation, build included", folder / "times.svg")
-        bar_picture(figures, names, lambda r: 1e3 * r["pause"]["own"],
-                    "longest pause, ms", folder / "pauses.svg")
+        bar_picture(figures, names, longest_pause, "longest pause, ms",
+                    folder / "pauses.svg")
     if figures.get("growth"):
         growth_picture(figures, folder / "growth.svg")
 

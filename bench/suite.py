@@ -19,6 +19,9 @@ import runs
 import tables
 import yardsticks
 
+sys.path.insert(0, str(builds.TOP / "tool"))
+from testudo_tool import pictures  # noqa: E402
+
 OURS, BASE = "testudo", "boehm"
 NEED = 1.3  # bytes that a live byte takes at least
 ALLOWED = 0.95  # of the available memory
@@ -123,15 +126,13 @@ def measure_yardsticks(options, programs):
 
 def draw(file, folder):
     """Draw the pictures with an interpreter that can."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        probe = [python, "-c", "import matplotlib"]
-        if subprocess.run(probe, stderr=subprocess.DEVNULL,
-                          check=False).returncode == 0:
-            subprocess.run([python, builds.BENCH / "pictures.py", file,
-                            folder], check=True)
-            log(f"pictures: {os.path.relpath(folder)}/*.svg")
-            return
-    log("no pictures: matplotlib is not installed")
+    python = pictures.interpreter()
+    if python is None:
+        log("no pictures: matplotlib is not installed")
+        return
+    subprocess.run([python, builds.BENCH / "pictures.py", file, folder],
+                   check=True)
+    log(f"pictures: {os.path.relpath(folder)}/*.svg")
 
 
 def publish(file, text, missed):

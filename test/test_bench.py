@@ -17,6 +17,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TOP / "bench"))
+sys.path.insert(0, str(TOP / "tool"))
 
 import builds  # noqa: E402
 import cases  # noqa: E402
@@ -24,6 +25,7 @@ import growth  # noqa: E402
 import runs  # noqa: E402
 import shield_tables  # noqa: E402
 import tables  # noqa: E402
+from testudo_tool import pictures  # noqa: E402
 
 LIBRARY = sys.argv[1]
 
@@ -176,6 +178,19 @@ class Sums(unittest.TestCase):
         self.assertEqual(missed, 1)
         self.assertEqual(text.count("FAIL"), 1)
         self.assertEqual(text.count("pass"), 2)
+
+    def test_pictured_time(self):
+        """By the clock of the case: threads wait longer than a run takes."""
+        python = pictures.interpreter()
+        if python is None:
+            self.skipTest("matplotlib is not installed")
+        report = {"own": -3, "seconds": 2, "operations": 4}
+        program = ("import pictures; print(*(pictures.operation_time("
+                   f"{{'clock': clock}}, {report}) / 1e9"
+                   " for clock in ('seconds', 'own')))")
+        done = subprocess.run([python, "-c", program], cwd=builds.BENCH,
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.split(), ["0.5", "-0.75"])
 
 
 class Shields(unittest.TestCase):
