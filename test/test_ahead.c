@@ -247,7 +247,7 @@ START_TEST(when_the_heap_has_grown) {
 
   begin();
   mps_arena_release(arena);
-  mps_arena_pause_time_set(arena, 0.1);
+  mps_arena_pause_time_set(arena, 0.5);
   for (size_t size = 0; size < most && !(seen && heap->stats.full_collections);
        size += obj_bytes(REFS)) {
     size_t i = size % 1021;
