@@ -1,6 +1,7 @@
 /* Testudo: tests of promotion without a collection, while nearly everything
    survives. SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/heap.h" /* first: its functions have names of ours */
+#include "test/groups.h"
 #include "test/objects.h"
 #include "mpscawl.h"
 #include "test/suite.h"
@@ -339,19 +340,16 @@ END_TEST
 
 /* Promotion does not need a group for what comes next. */
 START_TEST(without_groups) {
-  static tdo_group_t groups[TDO_GROUPS];
-  size_t before, count = 0;
+  size_t before;
   begin_unhurried();
   build();
   collect(); /* none of all is due soon */
-  while ((groups[count] = tdo_space_group_new(&arena->space, 0)) != 0)
-    ++count;
+  groups_take(arena);
   before = tenured();
   mps_arena_pause_time_set(arena, 1e9); /* no limit at all */
   build_more();
   ck_assert(suite_stressed() || tenured() > before);
-  for (size_t i = 0; i < count; ++i)
-    tdo_space_group_merge(&arena->space, TDO_GROUP_SHARED, groups[i]);
+  groups_give(arena);
   check_chains();
   for (size_t n = 0; n < times(400000); ++n)
     (void)leafy(n);

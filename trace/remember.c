@@ -136,8 +136,7 @@ TDO_NO_SANITIZE static void scout_touch_page(mps_arena_t heap, size_t page) {
   const char *p = tdo_heap_page_addr(heap, page);
   const tdo_seg_t *seg = tdo_space_owner(&heap->space, p);
 
-  if (seg == NULL)
-    return;
+  TDO_CHECK(seg != NULL); /* only what the collector scans is in a summary */
   TDO_TOUCH(*(const char *)seg);
   tdo_gcseg_fetch(seg);
   if (!heap->shielded || tdo_shield_readable(&heap->shield, page))
