@@ -228,6 +228,17 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
   return MPS_RES_OK;
 }
 
+size_t tdo_space_most(const tdo_space_t *sp) {
+  return sp->vm != NULL ? sp->commit_limit
+                        : tdo_min(sp->commit_limit, sp->reserved);
+}
+
+size_t tdo_space_room(const tdo_space_t *sp) {
+  size_t most = tdo_space_most(sp), used = sp->committed - sp->spare;
+
+  return most - tdo_min(most, used);
+}
+
 mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit) {
   if (limit < sp->committed) {
     if (sp->committed - limit > sp->spare)

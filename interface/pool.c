@@ -6,6 +6,7 @@
 #include "code/event.h"
 #include "interface/entry.h"
 #include "trace/enter.h"
+#include "trace/shortage.h"
 
 mps_res_t mps_pool_create_k(mps_pool_t *pool_o, mps_arena_t arena,
                             mps_pool_class_t klass, mps_arg_s args[]) {
@@ -119,7 +120,7 @@ pool_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size, mps_res_t res) {
     arena->unpolled = 0;
     res = pool->klass->alloc(p_o, pool, size);
   }
-  while (res != MPS_RES_OK && tdo_policy_emergency(arena, &attempt))
+  while (res != MPS_RES_OK && tdo_shortage_collect(arena, &attempt))
     res = pool->klass->alloc(p_o, pool, size);
   return res;
 }

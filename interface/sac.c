@@ -2,6 +2,7 @@
    2.14). SPDX-License-Identifier: BSD-2-Clause */
 #include "interface/entry.h"
 #include "trace/sac.h"
+#include "trace/shortage.h"
 
 #define ENTRY_SAC(sac, result)                                                \
   ENTRY_REQUIRE((sac) != NULL && tdo_sac_of(sac)->sig == TDO_SAC_SIG,         \
@@ -61,7 +62,7 @@ mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, size);
   res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
-  while (res != MPS_RES_OK && tdo_policy_emergency(arena, &attempt))
+  while (res != MPS_RES_OK && tdo_shortage_collect(arena, &attempt))
     res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
   tdo_heap_leave(arena);
   if (res == MPS_RES_OK)

@@ -7,7 +7,6 @@
 
 #define AMC_TO_SIZE 65536 /* of segments that survivors fill */
 #define COPY_AHEAD  768   /* bytes, that lines to be written are fetched */
-#define AMC_DENSE   0.75  /* live share that leaves them in place */
 
 /* ---- copying ---- */
 
@@ -402,7 +401,8 @@ bool tdo_amc_stays(const tdo_pool_t *pool, const tdo_gcseg_t *gc) {
 
   return pool->heap->trace.in_place && gc->gen->chain == NULL && !seg->large &&
          seg->pin_table != NULL && gc->ap == NULL &&
-         (seg->live == 0 || (double)seg->live > AMC_DENSE * (double)filled);
+         (seg->live == 0 ||
+          (double)seg->live >= pool->heap->trace.dense * (double)filled);
 }
 
 /* Where what survives in white GEN goes. */
@@ -551,6 +551,9 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   if (end < seg->gc.seg.limit)
     tdo_gcseg_shrink(&seg->gc, end, seg->gc.seg.limit);
   amc_cut_front(amc, seg, first);
+  if (seg->gc.gen->chain == NULL)
+    tdo_evacuate_found(&amc->pool.heap->evacuate, live,
+                       (size_t)(dead - seg->gc.seg.base));
   tdo_amc_close(seg);
   tdo_gcseg_clear_white(&seg->gc);
 }

@@ -85,14 +85,26 @@ START_TEST(middle_found) {
 }
 END_TEST
 
-/* No larger than what can be copied in a pause, nor than the limit serves. */
+/* No larger than what can be copied in a pause. */
 START_TEST(by_limits) {
   sizes(1000, 100, 100, 0.01, 1e6);
   check_sizes(6.8e6 / MIB, 4 * 6.8e6 / MIB);
   sizes(1000, 100, 100, 0, 1e6);
   check_sizes(1, 4);
+}
+END_TEST
+
+/* All may be copied at once, under a commit limit; or else a part of that, and
+   of what is left. */
+START_TEST(by_commit_limit) {
   sizes(20, 100, 100, 0.1, 64);
-  check_sizes(4, 16);
+  check_sizes(8, 12);
+  sizes(30, 100, 100, 0.1, 64);
+  check_sizes(4, 4);
+  sizes(50, 100, 100, 0.1, 64);
+  check_sizes(1.75, 1.75);
+  sizes(63, 100, 100, 0.1, 64);
+  check_sizes(1, 0.125);
 }
 END_TEST
 
@@ -213,4 +225,4 @@ START_TEST(when) {
 END_TEST
 
 SUITE_MAIN("nursery", 10, by_heap, as_wished, by_old, middle_found, by_limits,
-           tried, bounded, not_compared, not_noted, when)
+           by_commit_limit, tried, bounded, not_compared, not_noted, when)

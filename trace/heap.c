@@ -443,6 +443,7 @@ static void heap_init_fields(tdo_heap_t *heap,
   tdo_ld_history_init(&heap->ld);
   tdo_messages_init(&heap->messages);
   tdo_finals_init(&heap->finals);
+  tdo_evacuate_begin(&heap->evacuate);
   heap->pause_time = options->pause_time;
   heap->extended = options->extended;
   heap->contracted = options->contracted;
@@ -756,4 +757,15 @@ void tdo_heap_postmortem(tdo_heap_t *heap) {
 bool tdo_heap_check(const tdo_heap_t *heap) {
   TDO_CHECK(heap != NULL && heap->sig == TDO_HEAP_SIG);
   return true;
+}
+
+double tdo_heap_size(const tdo_heap_t *heap) {
+  double size = heap->top.size;
+
+  TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    for (size_t i = 0; i < chain->count; ++i)
+      size += chain->gens[i].size;
+  }
+  return size;
 }

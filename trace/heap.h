@@ -7,6 +7,7 @@
 #include "arena/control.h"
 #include "code/lock.h"
 #include "shield/shield.h"
+#include "trace/evacuate.h"
 #include "trace/full.h"
 #include "trace/small.h"
 #include "trace/nursery.h"
@@ -116,6 +117,8 @@ struct mps_arena_s {
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
   tdo_nursery_t nursery;
+  tdo_evacuate_t evacuate;
+  double alive;          /* bytes that survived the last full collection */
   double debt;           /* bytes of scanning owed by a collection */
   double pause_left;     /* ns by which the last pause could have been longer, */
   uint64_t pause_ended;  /* and when it ended */
@@ -218,14 +221,13 @@ static inline char *tdo_heap_page_addr(const tdo_heap_t *heap, size_t page) {
   return tdo_space_at(&heap->space, page << heap->page_shift);
 }
 
+/* Bytes in automatic pools. */
+double tdo_heap_size(const tdo_heap_t *heap);
+
 /* Policy. Poll: the allocator gives the collector a chance, having allocated
    BYTES. Step: work for at most SECONDS. */
 void tdo_policy_poll(tdo_heap_t *heap, size_t bytes);
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
-/* Memory ran out: collect now, if the client allows; in the end everything.
-   True if it is worth trying again; *ATTEMPT_IO begins at 0 for each request
-   and ends a loop of such attempts. */
-bool tdo_policy_emergency(tdo_heap_t *heap, unsigned *attempt_io);
 /* Start a full collection; run one to its end. False: nothing to condemn. */
 bool tdo_policy_start_full(tdo_heap_t *heap, const char *why);
 bool tdo_policy_collect(tdo_heap_t *heap, const char *why);

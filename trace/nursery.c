@@ -10,7 +10,10 @@
                                                size, if that is more */
 #define NURSERY_TINY  ((double)(1 << 20))
 #define NURSERY_MOST  ((double)(64 << 20))
-#define NURSERY_LIMIT 16.0  /* this part of the commit limit, at most */
+#define NURSERY_LIMIT 0.0625 /* of the commit limit, at most, */
+#define NURSERY_ROOM                                                          \
+  0.125 /* and of what the heap leaves of it; or as much as                   \
+           leaves room to copy everything */
 #define NURSERY_RATE  6.8e8 /* bytes copied in a second: the most, in a pause */
 #define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
                                              heap's size, */
@@ -43,17 +46,26 @@ static double nursery_copied(const tdo_nursery_facts_t *facts) {
   return NURSERY_RATE * facts->pause_time;
 }
 
+/* The most that the commit limit allows. */
+static double nursery_limited(const tdo_nursery_facts_t *facts) {
+  double limit = facts->commit_limit, heap = facts->heap;
+  double least =
+      tdo_fmin(NURSERY_LIMIT * limit, NURSERY_ROOM * (limit - heap));
+
+  return tdo_fmax(least, limit / 2 - heap);
+}
+
 static double nursery_least(const tdo_nursery_facts_t *facts) {
   double fair = tdo_fmin(NURSERY_FAIR, nursery_copied(facts));
 
+  fair = tdo_fmin(fair, nursery_limited(facts));
   return tdo_fmax(tdo_fmin(NURSERY_LOW * facts->heap, fair), facts->least);
 }
 
 double tdo_nursery_most(const tdo_nursery_facts_t *facts) {
   double fair = tdo_fmin(tdo_fmax(facts->heap, NURSERY_SMALL), NURSERY_FAIR);
-  double most =
-      tdo_fmin(tdo_fmax(NURSERY_HIGH * facts->heap, fair),
-               tdo_fmin(NURSERY_MOST, facts->commit_limit / NURSERY_LIMIT));
+  double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * facts->heap, fair),
+                         tdo_fmin(NURSERY_MOST, nursery_limited(facts)));
 
   return tdo_fmin(most, tdo_fmax(nursery_copied(facts), nursery_least(facts)));
 }
@@ -66,6 +78,7 @@ void tdo_nursery_sizes(double *nursery_io, double *middle_io,
                          nursery_least(facts));
   most =
       tdo_fmin(tdo_fmin(facts->heap, MIDDLE_FAIR), MIDDLE_TIMES * *nursery_io);
+  most = tdo_fmin(most, nursery_limited(facts));
   *middle_io = tdo_fmin(tdo_fmax(*middle_io, facts->old - MIDDLE_SMALL), most);
   *middle_io = tdo_fmax(*middle_io, MIDDLE_PART * *nursery_io);
 }

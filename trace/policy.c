@@ -6,6 +6,7 @@
 #include "code/platform.h"
 #include "trace/heap.h"
 #include "trace/pause.h"
+#include "trace/shortage.h"
 
 #define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
@@ -27,10 +28,6 @@
 
 #define STRESS_PART 65536 /* bytes promoted at a time, under stress */
 
-#define MINOR_MOST 0.5   /* of the heap, for a minor collection when memory ran
-                            out */
-#define MINOR_GAIN 0.125 /* of it, that must be free after it */
-
 /* Highest generation of CHAIN over its capacity, or -1. */
 static long policy_due(const tdo_chain_t *chain) {
   long due = -1;
@@ -39,18 +36,6 @@ static long policy_due(const tdo_chain_t *chain) {
     if (chain->gens[i].fresh > chain->gens[i].capacity)
       due = (long)i;
   return due;
-}
-
-/* Bytes in automatic pools. */
-static double policy_heap_size(const tdo_heap_t *heap) {
-  double size = heap->top.size;
-
-  TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
-    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    for (size_t i = 0; i < chain->count; ++i)
-      size += chain->gens[i].size;
-  }
-  return size;
 }
 
 /* Writes to old objects that were noticed, since ever; SIZE_MAX if none are
@@ -67,7 +52,6 @@ static size_t policy_writes(const tdo_heap_t *heap) {
    the last one is much beside what then survived, or when copying what there
    is might soon not fit under the commit limit. */
 static bool policy_full_due(tdo_heap_t *heap) {
-  double limit = (double)heap->space.commit_limit, size;
   double fresh = heap->top.fresh;
 
   if (heap->full_wanted)
@@ -75,14 +59,8 @@ static bool policy_full_due(tdo_heap_t *heap) {
   /* Before a promotion, not after it: then there is a nursery to judge by. */
   if (heap->tenure > 0 && policy_due(heap->default_chain) >= 0)
     fresh += heap->default_chain->gens[0].fresh;
-  if (tdo_full_grown(&heap->full, fresh, policy_writes(heap)))
-    return true;
-  if (heap->space.commit_limit == SIZE_MAX)
-    return false;
-  size = policy_heap_size(heap);
-  return heap->top.fresh > 0.1 * limit &&
-         (double)(heap->space.committed - heap->space.spare) + 0.5 * size >
-             limit;
+  return tdo_full_grown(&heap->full, fresh, policy_writes(heap)) ||
+         tdo_shortage_full_due(heap);
 }
 
 /* May collections run in slices: if barriers can keep the mutator out. */
@@ -113,7 +91,7 @@ static void policy_run(tdo_heap_t *heap) {
 /* A full collection has begun, and its flip is to come: go on with what can be
    done before, then flip, as soon as the pause time allows. */
 static void policy_ahead(tdo_heap_t *heap) {
-  if (!tdo_pause_has_flip(heap))
+  if (!tdo_pause_has_flip(heap) && !tdo_shortage_near(heap))
     return;
   if (!heap->trace.ahead)
     heap->trace.ahead =
@@ -130,7 +108,12 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   double least = SCAN_RATE * tdo_pause_slice_ns(heap) * 1e-9;
   size_t work;
 
+  room = tdo_shortage_pace(heap, room);
   /* A slice ends with putting up bars: not for too little. */
+  if (tdo_shortage_crammed(heap)) {
+    tdo_trace_finish(heap);
+    return;
+  }
   heap->debt += (double)bytes * all / room;
   least = tdo_fmin(tdo_fmax(least, (double)heap->quantum), all);
   if (heap->debt < least)
@@ -147,8 +130,7 @@ static bool policy_alone(const tdo_heap_t *heap) {
   if (heap->default_chain == NULL)
     return false;
   gens = heap->default_chain->gens;
-  return policy_heap_size(heap) <=
-         gens[0].size + gens[1].size + heap->top.size;
+  return tdo_heap_size(heap) <= gens[0].size + gens[1].size + heap->top.size;
 }
 
 /* Start a collection of everything, as that of a small heap, or not. */
@@ -180,7 +162,7 @@ static bool policy_stress(tdo_heap_t *heap) {
   if (heap->stress == 0 || ++heap->stress_count < heap->stress)
     return false;
   heap->stress_count = 0;
-  if (!policy_heap_size(heap))
+  if (!tdo_heap_size(heap))
     return false;
   /* Minor, full and a promotion in turn, so that each path is met. */
   heap->stress_turn = !heap->stress_turn;
@@ -202,11 +184,11 @@ static bool policy_stress(tdo_heap_t *heap) {
 
 /* What bounds the sizes of the default chain. */
 static tdo_nursery_facts_t policy_bounds(const tdo_heap_t *heap) {
-  return (tdo_nursery_facts_t){.heap = policy_heap_size(heap),
+  return (tdo_nursery_facts_t){.heap = tdo_heap_size(heap),
                                .old = heap->top.size,
                                .pause_time = heap->pause_time,
                                .commit_limit =
-                                   (double)heap->space.commit_limit,
+                                   (double)tdo_space_most(&heap->space),
                                .least = (double)(TDO_DEFAULT_NURSERY << 10)};
 }
 
@@ -226,7 +208,7 @@ static bool policy_small(tdo_heap_t *heap, tdo_chain_t *chain) {
   const tdo_gen_t *gens = chain->gens;
 
   if (chain != heap->default_chain || gens[0].fresh <= gens[0].capacity ||
-      !policy_alone(heap) ||
+      !policy_alone(heap) || tdo_shortage_small(heap) ||
       !tdo_small_due(&heap->small, gens[1].size + heap->top.size,
                      gens[0].capacity, heap->pause_time))
     return false;
@@ -240,7 +222,7 @@ static double policy_tenure_room(tdo_heap_t *heap) {
   double dirty =
       (double)(tdo_summary_dirty(&heap->summary, heap->page_limit)
                << heap->page_shift);
-  double most = TENURE_MOST * policy_heap_size(heap);
+  double most = TENURE_MOST * tdo_heap_size(heap);
 
   return tdo_fmax(heap->tenure, tdo_fmin(TENURE_COST * dirty, most));
 }
@@ -249,7 +231,7 @@ static double policy_tenure_room(tdo_heap_t *heap) {
    it is hardly worth stopping for what is left of the pause time. True if there
    is more to be promoted. */
 static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
-  size_t most = tdo_pause_promotes(heap);
+  size_t most = tdo_shortage_near(heap) ? SIZE_MAX : tdo_pause_promotes(heap);
 
   if (most == 0)
     return true;
@@ -264,8 +246,9 @@ static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
 /* Promote CHAIN as it is, while minor collections would find next to nothing.
    What is lost by that until the next full collection is bounded. */
 static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
-  if (chain != heap->default_chain || heap->tenure <= 0 ||
-      heap->tenured >= policy_tenure_room(heap))
+  if (chain != heap->default_chain ||
+      ((heap->tenure <= 0 || heap->tenured >= policy_tenure_room(heap)) &&
+       !tdo_shortage_crammed(heap)))
     return false;
   return policy_tenure_part(heap, chain) || policy_due(chain) < 0;
 }
@@ -339,62 +322,13 @@ bool tdo_policy_collect(tdo_heap_t *heap, const char *why) {
   return true;
 }
 
-/* Memory that the commit limit allows to be used. */
-static size_t policy_room(const tdo_heap_t *heap) {
-  const tdo_space_t *sp = &heap->space;
-
-  return sp->spare + (sp->commit_limit - sp->committed);
-}
-
-/* Collect the chains only: cheap where the heap is full of old objects and
-   the program makes garbage. True if that gave back a fair share of what was
-   looked at: then it costs no more than any minor collection. */
-static bool policy_emergency_minor(tdo_heap_t *heap) {
-  double all = policy_heap_size(heap);
-  size_t room = policy_room(heap), looked = 0;
-
-  if (all - heap->top.size > MINOR_MOST * all)
-    return false;
-  TDO_RING_FOR(node, &heap->chains) {
-    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    heap->trace_emergency_next = true;
-    if (tdo_trace_start(heap, chain, chain->count - 1, "Memory ran out.")) {
-      looked += heap->trace.condemned;
-      tdo_trace_finish(heap);
-    }
-  }
-  heap->trace_emergency_next = false;
-  return looked > 0 &&
-         (double)policy_room(heap) >= (double)room + MINOR_GAIN * looked;
-}
-
-/* First what is cheap, then all: nothing fails before all was collected. */
-bool tdo_policy_emergency(tdo_heap_t *heap, unsigned *attempt_io) {
-  if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED || *attempt_io > 1)
-    return false;
-  tdo_threads_stop(heap);
-  if ((*attempt_io)++ == 0) {
-    if (tdo_trace_busy(&heap->trace)) {
-      tdo_trace_finish(heap);
-      return true;
-    }
-    if (policy_emergency_minor(heap))
-      return true;
-    ++*attempt_io;
-  }
-  heap->trace_emergency_next = true;
-  (void)tdo_policy_collect(heap, "Memory ran out.");
-  tdo_space_purge(&heap->space, SIZE_MAX / 4);
-  return true;
-}
-
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
   uint64_t deadline =
       tdo_clock_ns() + (uint64_t)(tdo_fmin(seconds, 1e6) * 1e9);
   bool worked = false;
 
   if (!tdo_trace_busy(&heap->trace)) {
-    double size = policy_heap_size(heap);
+    double size = tdo_heap_size(heap);
     double predicted = size / SCAN_RATE;
     if (size > 0 && predicted <= multiplier * seconds) {
       heap->debt = 0;
@@ -455,14 +389,20 @@ static void policy_judge(tdo_heap_t *heap) {
     return;
   nursery = &heap->default_chain->gens[0];
   heap->tenured = 0;
-  if (nursery->condemned_size < TENURE_LEAST * nursery->capacity)
+  if (nursery->condemned_size < TENURE_LEAST * nursery->capacity) {
+    /* Full collections for want of memory may leave no minor one to look. */
+    if (heap->trace.full && tdo_shortage_possible(heap) && heap->tenure > 0) {
+      heap->tenure = 0;
+      heap->dense = TENURE_RUNS - 1;
+    }
     return;
+  }
   if (nursery->survived <= TENURE_DENSE * nursery->condemned_size) {
     heap->dense = 0;
     heap->tenure = 0;
   } else if (++heap->dense >= TENURE_RUNS) {
     heap->tenure =
-        tdo_fmin(TENURE_SHARE * policy_heap_size(heap),
+        tdo_fmin(TENURE_SHARE * tdo_heap_size(heap),
                  2 * tdo_fmax(heap->tenure, nursery->condemned_size));
   }
 }
@@ -513,6 +453,8 @@ static void policy_small_collected(tdo_heap_t *heap) {
 void tdo_policy_collected(tdo_heap_t *heap) {
   double hold = 0;
 
+  if (heap->trace.full)
+    heap->alive = (double)heap->trace.survived;
   if (heap->trace.small)
     policy_small_collected(heap);
   policy_adapt(heap);
@@ -524,7 +466,7 @@ void tdo_policy_collected(tdo_heap_t *heap) {
     tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
                               .survived = (double)heap->trace.survived,
                               .scanned = (double)heap->trace.scanned,
-                              .size = policy_heap_size(heap),
+                              .size = tdo_heap_size(heap),
                               .writes = policy_writes(heap)};
     tdo_small_marked(&heap->small, facts.size, facts.survived);
     if (tdo_full_collected(&heap->full, &facts))

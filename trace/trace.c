@@ -7,6 +7,7 @@
 #include "code/event.h"
 #include "trace/heap.h"
 #include "trace/pause.h"
+#include "trace/shortage.h"
 #include "trace/tell.h"
 
 #define CLOSE_LEAST 8 /* times what is worth moving is old: close all at once */
@@ -188,10 +189,15 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   trace->skipping =
       trace->small || (chain != NULL && chain == heap->default_chain &&
                        last == 0 && heap->skip > 0);
-  trace->emergency = heap->trace_emergency_next;
-  heap->trace_emergency_next = false;
   trace->move_all = heap->explicit_collect;
-  trace->in_place = trace->full && !trace->small && trace_stays(heap);
+  trace->in_place = trace->full && !trace->small &&
+                    (trace_stays(heap) || tdo_shortage_all(heap));
+  trace->dense = trace->in_place ? tdo_shortage_share(heap) : 0;
+  trace->emergency =
+      heap->trace_emergency_next && trace->dense <= heap->evacuate.least;
+  heap->trace_emergency_next = false;
+  if (trace->full)
+    tdo_evacuate_begin(&heap->evacuate);
   trace->closes = trace->in_place && trace_closes(heap);
   trace->finalized = trace->moves = trace->whole = false;
   trace->bits = 0;

@@ -30,7 +30,8 @@ typedef struct tdo_trace {
   bool small;        /* of a small heap: all that lives is copied, at once
                         (small.h, .whole) */
   bool emergency;    /* memory ran out: preserve in place */
-  bool in_place;     /* what is old stays where it is, mostly */
+  bool in_place;     /* what is old stays where it is, */
+  double dense;      /* but segments of which a smaller share lived */
   bool closes;       /* read bars go up on what stays in place at once, since
                         the shield closes all of it in no time */
   bool ahead;        /* all that can be was condemned ahead of the flip */

@@ -1,0 +1,114 @@
+/* Testudo: programs that live in little more memory than they need: what dies
+   among the old is found, and what lives there moves together, before memory
+   runs out. SPDX-License-Identifier: BSD-2-Clause */
+#include "test/objects.h"
+#include "test/random.h"
+#include "test/suite.h"
+
+enum { SLOTS = 255, FEW = 4, MANY = 300, MIB = 1 << 20 };
+
+static mps_pool_t objects;
+static mps_ap_t point_of; /* of the pool */
+static size_t vectors, made;
+
+static size_t live(void) {
+  return vectors * (obj_bytes(SLOTS) + SLOTS * obj_bytes(6));
+}
+
+/* With room for FACTOR times what will live, and a little for tables; on the
+   arena's own chain, or the client's. */
+static void begin(double factor, bool own) {
+  vectors = suite_size(MANY, FEW);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT,
+                 (size_t)(factor * (double)live()) + MIB / 2);
+    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  asserted_start();
+  heap_in_arena(mps_class_amc());
+  objects = own ? own_chain_pool(mps_class_amc()) : pool;
+  point_of = own ? point(objects) : ap;
+  made = 0;
+}
+
+static void end(void) {
+  memset(table, 0, sizeof table);
+  if (objects != pool) {
+    mps_arena_park(arena);
+    mps_ap_destroy(point_of);
+    mps_pool_destroy(objects);
+  }
+  heap_stop();
+}
+
+static void replace(size_t vector, size_t slot) {
+  mps_addr_t obj = obj_on(point_of, OBJ_NODE, 6);
+  *obj_ref(obj, 0) = (mps_addr_t)((vector * SLOTS + slot) << 2 | 1);
+  *obj_ref(obj, 1) = (mps_addr_t)(++made << 2 | 1);
+  *obj_ref(table[vector], slot) = obj;
+}
+
+static void build(void) {
+  for (size_t v = 0; v < vectors; ++v) {
+    table[v] = obj_on(point_of, OBJ_NODE, SLOTS);
+    for (size_t i = 0; i < SLOTS; ++i)
+      replace(v, i);
+  }
+}
+
+static void check(void) {
+  for (size_t v = 0; v < vectors; ++v)
+    for (size_t i = 0; i < SLOTS; ++i) {
+      mps_addr_t obj = *obj_ref(table[v], i);
+      REQUIRE(number_of(obj) == v * SLOTS + i);
+    }
+}
+
+static void replace_many(size_t times) {
+  for (size_t i = 0; i < times * vectors * SLOTS; ++i)
+    replace(random_below(vectors), random_below(SLOTS));
+}
+
+static const double factors[] = {2.5, 2.2, 2};
+
+/* Objects die at random among the old, so that no page is ever free; the
+   client may ask for a collection of everything that there is no room to copy.
+ */
+START_TEST(random_deaths) {
+  begin(factors[_i / 2], _i % 2);
+  build();
+  replace_many(4);
+  check();
+  for (int i = 0; i < 3; ++i) {
+    (void)mps_arena_collect(arena); /* of nothing, if one was about to flip */
+    mps_arena_release(arena);
+    replace_many(1);
+  }
+  check();
+  end();
+}
+END_TEST
+
+/* A heap that shrinks and grows again. */
+START_TEST(comes_and_goes) {
+  begin(factors[_i / 2], _i % 2);
+  for (int round = 0; round < 3; ++round) {
+    build();
+    replace_many(1);
+    check();
+    for (size_t v = 0; v < vectors; ++v)
+      for (size_t i = 0; i < SLOTS; ++i)
+        if (random_below(12) > 0)
+          *obj_ref(table[v], i) = NULL;
+    for (size_t v = round % 2; v < vectors; v += 2)
+      table[v] = NULL;
+  }
+  end();
+}
+END_TEST
+
+#define LOOPS (2 * sizeof factors / sizeof factors[0])
+
+SUITE_LOOPS_MAIN("limit", 120, {random_deaths, LOOPS}, {comes_and_goes, LOOPS})

@@ -1,0 +1,141 @@
+/* Testudo: when memory is short (manual, "Tuning").
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include "code/platform.h"
+#include "trace/shortage.h"
+
+#define ROOM_SURE                                                             \
+  0.9                   /* of what is free: survivors leave some between them \
+                         */
+#define ROOM_NEAR 0.125 /* of all memory, that is little room */
+#define ROOM_PACE                                                             \
+  0.25 /* of the room, for the mutator while a full collection                \
+          runs */
+
+#define DUE_HEAP 0.5  /* of the heap, for which there is no room, */
+#define DUE_ALL  0.1  /* and of all memory, promoted since the last time; */
+#define DUE_ROOM 0.25 /* or of the room, if so much of the heap may be */
+#define DUE_DEAD 0.2  /* dead */
+
+#define MINOR_MOST                                                            \
+  0.5 /* of the heap, for a minor collection when memory ran                  \
+         out */
+#define MINOR_GAIN    0.125 /* of it, that must be free after it */
+#define MOST_ATTEMPTS 6     /* then; each may make room for the next */
+
+bool tdo_shortage_possible(const tdo_heap_t *heap) {
+  return tdo_space_most(&heap->space) != SIZE_MAX;
+}
+
+static double shortage_free(const tdo_heap_t *heap) {
+  return (double)tdo_space_room(&heap->space);
+}
+
+static double shortage_young(const tdo_heap_t *heap) {
+  return tdo_heap_size(heap) - heap->top.size;
+}
+
+double tdo_shortage_room(const tdo_heap_t *heap) {
+  return tdo_shortage_possible(heap)
+             ? ROOM_SURE * shortage_free(heap) - shortage_young(heap)
+             : INFINITY;
+}
+
+double tdo_shortage_share(const tdo_heap_t *heap) {
+  return tdo_evacuate_share(&heap->evacuate, tdo_shortage_room(heap),
+                            (double)tdo_space_most(&heap->space));
+}
+
+bool tdo_shortage_crammed(const tdo_heap_t *heap) {
+  return tdo_shortage_room(heap) < 0;
+}
+
+bool tdo_shortage_near(const tdo_heap_t *heap) {
+  double room = tdo_shortage_room(heap);
+
+  return room < shortage_young(heap) ||
+         room < ROOM_NEAR * (double)tdo_space_most(&heap->space);
+}
+
+bool tdo_shortage_small(const tdo_heap_t *heap) {
+  return tdo_shortage_possible(heap) && heap->alive > shortage_free(heap);
+}
+
+bool tdo_shortage_all(const tdo_heap_t *heap) {
+  double old = heap->top.size;
+
+  if (heap->alive > 0)
+    old = tdo_fmin(old, heap->alive + heap->top.fresh);
+  return old > tdo_shortage_room(heap);
+}
+
+bool tdo_shortage_full_due(const tdo_heap_t *heap) {
+  double fresh = heap->top.fresh, size, free;
+
+  if (!tdo_shortage_possible(heap))
+    return false;
+  size = tdo_heap_size(heap);
+  free = shortage_free(heap);
+  if (free >= DUE_HEAP * size)
+    return false;
+  return fresh > DUE_ALL * (double)tdo_space_most(&heap->space) ||
+         (fresh > DUE_ROOM * free && heap->alive > 0 &&
+          heap->alive < (1 - DUE_DEAD) * size);
+}
+
+double tdo_shortage_pace(const tdo_heap_t *heap, double room) {
+  return tdo_shortage_possible(heap)
+             ? tdo_fmin(room, ROOM_PACE * shortage_free(heap))
+             : room;
+}
+
+/* ---- it ran out ---- */
+
+/* Collect the chains only: cheap where the heap is full of old objects and
+   the program makes garbage. True if that gave back a fair share of what was
+   looked at: then it costs no more than any minor collection. */
+static bool shortage_collect_minor(tdo_heap_t *heap) {
+  double all = tdo_heap_size(heap);
+  size_t room = tdo_space_room(&heap->space), looked = 0;
+
+  if (all - heap->top.size > MINOR_MOST * all)
+    return false;
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    heap->trace_emergency_next = true;
+    if (tdo_trace_start(heap, chain, chain->count - 1, "Memory ran out.")) {
+      looked += heap->trace.condemned;
+      tdo_trace_finish(heap);
+    }
+  }
+  heap->trace_emergency_next = false;
+  return looked > 0 && (double)tdo_space_room(&heap->space) >=
+                           (double)room + MINOR_GAIN * looked;
+}
+
+/* Would another full collection move anything? */
+static bool shortage_moves(const tdo_heap_t *heap) {
+  return tdo_shortage_share(heap) > heap->evacuate.least;
+}
+
+/* First what is cheap, then all: nothing fails before all was collected. */
+bool tdo_shortage_collect(tdo_heap_t *heap, unsigned *attempt_io) {
+  if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED ||
+      (*attempt_io > 1 &&
+       (*attempt_io >= MOST_ATTEMPTS || !shortage_moves(heap))))
+    return false;
+  tdo_threads_stop(heap);
+  if ((*attempt_io)++ == 0) {
+    if (tdo_trace_busy(&heap->trace)) {
+      tdo_trace_finish(heap);
+      return true;
+    }
+    if (shortage_collect_minor(heap))
+      return true;
+    ++*attempt_io;
+  }
+  heap->trace_emergency_next = true;
+  (void)tdo_policy_collect(heap, "Memory ran out.");
+  tdo_space_purge(&heap->space, SIZE_MAX / 4);
+  return true;
+}

@@ -1,0 +1,49 @@
+/* Testudo: when memory is short: what a commit limit, or client memory, leaves
+   room for, and what is done when it ran out.
+   SPDX-License-Identifier: BSD-2-Clause
+
+   .room  A collection that copies needs room before it gives any back, and one
+   that runs out of it half-way has used up what there was: what it began to
+   empty is not empty. So where memory has a limit, a full collection moves no
+   more than there is room for (evacuate.h), comes so early that there is some,
+   and waits for no pause time; and what is young is promoted as it is rather
+   than copied into nothing. */
+#ifndef TDO_TRACE_SHORTAGE_H
+#define TDO_TRACE_SHORTAGE_H
+
+#include "trace/heap.h"
+
+/* Has memory a limit at all? Else nothing here is ever true. */
+bool tdo_shortage_possible(const tdo_heap_t *heap);
+
+/* Bytes of old objects that a full collection has room to copy, however much
+   of what is young survives it; infinite without a limit. */
+double tdo_shortage_room(const tdo_heap_t *heap);
+
+/* The share of live bytes from which on old segments stay in a full collection
+   (evacuate.h). */
+double tdo_shortage_share(const tdo_heap_t *heap);
+
+/* May what survives of what is young not fit beside it? Is that near, or can
+   little of what is old be moved? */
+bool tdo_shortage_crammed(const tdo_heap_t *heap);
+bool tdo_shortage_near(const tdo_heap_t *heap);
+
+/* Is there no room to copy what lives, old and young: of a heap so small that
+   this was done the last time; of any? */
+bool tdo_shortage_small(const tdo_heap_t *heap);
+bool tdo_shortage_all(const tdo_heap_t *heap);
+
+/* Is it time for a full collection, for want of room? */
+bool tdo_shortage_full_due(const tdo_heap_t *heap);
+
+/* Bytes that the mutator may get while a full collection runs, which otherwise
+   were ROOM. */
+double tdo_shortage_pace(const tdo_heap_t *heap, double room);
+
+/* Memory ran out: collect now, if the client allows; in the end everything.
+   True if it is worth trying again; *ATTEMPT_IO begins at 0 for each request
+   and ends a loop of such attempts. */
+bool tdo_shortage_collect(tdo_heap_t *heap, unsigned *attempt_io);
+
+#endif /* TDO_TRACE_SHORTAGE_H */
