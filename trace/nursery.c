@@ -11,9 +11,7 @@
 #define NURSERY_TINY  ((double)(1 << 20))
 #define NURSERY_MOST  ((double)(64 << 20))
 #define NURSERY_LIMIT 0.0625 /* of the commit limit, at most, */
-#define NURSERY_ROOM                                                          \
-  0.125 /* and of what the heap leaves of it; or as much as                   \
-           leaves room to copy everything */
+#define NURSERY_ROOM  0.125  /* and of what the heap leaves of it */
 #define NURSERY_RATE  6.8e8 /* bytes copied in a second: the most, in a pause */
 #define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
                                              heap's size, */
@@ -46,7 +44,8 @@ static double nursery_copied(const tdo_nursery_facts_t *facts) {
   return NURSERY_RATE * facts->pause_time;
 }
 
-/* The most that the commit limit allows. */
+/* The most that the commit limit allows: room to copy everything, or else a part
+   of it. */
 static double nursery_limited(const tdo_nursery_facts_t *facts) {
   double limit = facts->commit_limit, heap = facts->heap;
   double least =

@@ -4,24 +4,18 @@
 #include "code/platform.h"
 #include "trace/shortage.h"
 
-#define ROOM_SURE                                                             \
-  0.9                   /* of what is free: survivors leave some between them \
-                         */
+#define ROOM_SURE 0.9   /* of what is free: survivors leave some of it */
 #define ROOM_NEAR 0.125 /* of all memory, that is little room */
-#define ROOM_PACE                                                             \
-  0.25 /* of the room, for the mutator while a full collection                \
-          runs */
+#define ROOM_PACE 0.25  /* of what is free, while a full collection runs */
 
 #define DUE_HEAP 0.5  /* of the heap, for which there is no room, */
 #define DUE_ALL  0.1  /* and of all memory, promoted since the last time; */
 #define DUE_ROOM 0.25 /* or of the room, if so much of the heap may be */
 #define DUE_DEAD 0.2  /* dead */
 
-#define MINOR_MOST                                                            \
-  0.5 /* of the heap, for a minor collection when memory ran                  \
-         out */
-#define MINOR_GAIN    0.125 /* of it, that must be free after it */
-#define MOST_ATTEMPTS 6     /* then; each may make room for the next */
+#define MINOR_MOST    0.5   /* of the heap, for which a minor one is tried, */
+#define MINOR_GAIN    0.125 /* and of it, that must be free afterwards */
+#define MOST_ATTEMPTS 6     /* each may make room for the next */
 
 bool tdo_shortage_possible(const tdo_heap_t *heap) {
   return tdo_space_most(&heap->space) != SIZE_MAX;
