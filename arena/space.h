@@ -192,8 +192,7 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n);
 mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit);
 void tdo_space_spare_set(tdo_space_t *sp, double fraction);
 size_t tdo_space_spare(const tdo_space_t *sp); /* bytes, less held */
-/* Most bytes that may be committed: as the limit says, or as client memory
- * has. */
+/* Most bytes that may be committed: the limit, or what client memory has. */
 size_t tdo_space_most(const tdo_space_t *sp);
 /* Of these, bytes that nothing uses. */
 size_t tdo_space_room(const tdo_space_t *sp);

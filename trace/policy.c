@@ -108,13 +108,12 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   double least = SCAN_RATE * tdo_pause_slice_ns(heap) * 1e-9;
   size_t work;
 
-  room = tdo_shortage_pace(heap, room);
-  /* A slice ends with putting up bars: not for too little. */
   if (tdo_shortage_crammed(heap)) {
     tdo_trace_finish(heap);
     return;
   }
-  heap->debt += (double)bytes * all / room;
+  /* A slice ends with putting up bars: not for too little. */
+  heap->debt += (double)bytes * all / tdo_shortage_pace(heap, room);
   least = tdo_fmin(tdo_fmax(least, (double)heap->quantum), all);
   if (heap->debt < least)
     return;

@@ -41,7 +41,7 @@ double tdo_shortage_share(const tdo_heap_t *heap) {
 }
 
 bool tdo_shortage_crammed(const tdo_heap_t *heap) {
-  return tdo_shortage_room(heap) < 0;
+  return tdo_shortage_room(heap) <= 0;
 }
 
 bool tdo_shortage_near(const tdo_heap_t *heap) {

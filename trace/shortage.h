@@ -38,7 +38,7 @@ bool tdo_shortage_all(const tdo_heap_t *heap);
 bool tdo_shortage_full_due(const tdo_heap_t *heap);
 
 /* Bytes that the mutator may get while a full collection runs, which otherwise
-   were ROOM. */
+   were ROOM; more than 0 where nothing is crammed. */
 double tdo_shortage_pace(const tdo_heap_t *heap, double room);
 
 /* Memory ran out: collect now, if the client allows; in the end everything.
