@@ -24,6 +24,8 @@
    .condemned in a white segment, objects in [base, condemned) are white; what
              lies beyond, in the buffer that a point had or has there, was
              allocated since, and is black.
+   .ready    where survivors of a generation go, `ready` is null or the segment
+             that is being filled, which is exposed, and grey if it is scanned.
    .starts   starts[c] is the offset, in alignment units, of the first object
              whose base lies in or beyond card c, valid for cards below
              starts_known. */
@@ -104,8 +106,12 @@ static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
     return res;
   amc->to = p;
   memset(p, 0, (amc->chain->count + 1) * sizeof(amc_to_t));
-  for (size_t i = 0; i <= amc->chain->count; ++i)
+  for (size_t i = 0; i <= amc->chain->count; ++i) {
     amc->to[i].gen = tdo_chain_gen(amc->chain, i);
+    amc->to[i].bit = amc->to[i].gen->bit;
+    amc->to[i].format = pool->format;
+    amc->to[i].ordinary = amc->large;
+  }
   ++amc->chain->pools;
   return MPS_RES_OK;
 }
@@ -140,7 +146,7 @@ void tdo_amc_free_tables(amc_seg_t *seg) {
 void tdo_amc_close_to(amc_pool_t *amc, amc_seg_t *seg) {
   for (size_t i = 0; i <= amc->chain->count; ++i)
     if (amc->to[i].seg == seg)
-      amc->to[i].seg = NULL;
+      amc->to[i].seg = amc->to[i].ready = NULL;
   seg->gc.filling = false;
 }
 

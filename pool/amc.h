@@ -11,21 +11,27 @@
 
 typedef struct amc_seg amc_seg_t;
 
-/* Where survivors of one generation are copied to. */
+/* Where survivors of one generation are copied to. What copying asks for most
+   is here, since this is in the cache when it does. */
 typedef struct amc_to {
-  tdo_gen_t *gen;
+  const tdo_format_t *format;
+  amc_seg_t *ready;  /* .ready */
+  size_t ordinary;   /* objects below this size, the others are large */
+  unsigned bit;      /* of `gen` */
+  bool exposed;      /* `seg` is, for this slice */
   amc_seg_t *seg;    /* being filled, or null */
   amc_seg_t *large;  /* the last one made for a large object */
-  bool exposed;      /* `seg` is, for this slice */
+  tdo_gen_t *gen;
 } amc_to_t;
 
 struct amc_seg {
   tdo_gcseg_t gc;    /* first */
+  amc_to_t *to;      /* white: where what survives goes */
+  size_t copied;     /* bytes, by the collection in progress */
   char *condemned;   /* .condemned */
   tdo_bits_t *pins;  /* .pins; null while nothing is pinned */
   tdo_bits_t *pin_table; /* room for pins and read, secured in advance, or
                             null */
-  amc_to_t *to;      /* white: where what survives goes */
   bool kept;         /* nailed, and everything stays that has not moved */
   bool large;        /* one object of its own extent */
   bool in_place;     /* white and nailed: whatever is reached stays */
@@ -33,8 +39,7 @@ struct amc_seg {
   size_t live;       /* bytes that survived the last collection in place;
                         0: not known */
   /* What it takes to condemn a segment is before this. */
-  /* Bytes found to survive by the one in progress, pinned and copied. */
-  size_t marked, copied;
+  size_t marked;     /* bytes found in place by the collection in progress */
   tdo_bits_t *read;  /* .read; as pins */
   size_t pin_count;  /* bits in each */
   char *scanned;     /* .scanned */
@@ -113,6 +118,13 @@ static inline bool tdo_amc_is_held(const amc_pool_t *amc,
 mps_res_t tdo_amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc, tdo_gen_t *gen,
                           size_t size, bool large);
 void tdo_amc_free_seg(amc_seg_t *seg);
+/* Where survivors go that come to the generation of SEG. */
+static inline amc_to_t *tdo_amc_to_of(const amc_pool_t *amc,
+                                      const amc_seg_t *seg) {
+  const tdo_gen_t *gen = seg->gc.gen;
+
+  return &amc->to[gen->chain == NULL ? amc->chain->count : gen->index];
+}
 /* Survivors go into SEG no more. */
 void tdo_amc_close_to(amc_pool_t *amc, amc_seg_t *seg);
 void tdo_amc_free_tables(amc_seg_t *seg);

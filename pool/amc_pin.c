@@ -96,6 +96,7 @@ static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
   if (seg->gc.nailed)
     return;
   seg->gc.nailed = true;
+  seg->gc.express = NULL;
   seg->gc.open = false; /* what was opened for good may be barred again */
   if (seg->pin_table == NULL &&
       (amc_is_single(amc, seg) || tdo_amc_make_pins(amc, seg) != MPS_RES_OK)) {

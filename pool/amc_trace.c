@@ -13,6 +13,7 @@
 static void amc_to_cover(amc_to_t *to) {
   if (to->exposed) {
     to->exposed = false;
+    to->ready = NULL;
     tdo_gcseg_cover(&to->seg->gc, to->seg->gc.seg.base, to->seg->gc.seg.limit);
   }
 }
@@ -70,6 +71,7 @@ static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
   seg->gc.filling = true;
   to->seg = seg;
   to->exposed = false;
+  to->ready = NULL;
   return MPS_RES_OK;
 }
 
@@ -86,67 +88,64 @@ TDO_NOINLINE static char *amc_to_alloc_any(amc_seg_t **seg_o, amc_pool_t *amc,
     seg = size >= amc->large ? to->large : to->seg;
   }
   if (seg == to->seg) {
-    if (TDO_UNLIKELY(!to->exposed))
-      amc_to_expose(to);
+    amc_to_expose(to);
+    to->ready = seg;
   } else {
     tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
   }
   p = seg->gc.filled;
   seg->gc.filled = p + size;
-  if (!amc->leaf && TDO_UNLIKELY(!seg->gc.grey))
+  if (!amc->leaf && !seg->gc.grey)
     tdo_gcseg_set_grey(&seg->gc);
   *seg_o = seg;
   return p;
 }
 
-/* The same. Mostly there is room in a segment that is open and grey. */
-static inline char *amc_to_alloc(amc_seg_t **seg_o, amc_pool_t *amc,
-                                 amc_to_t *to, size_t size) {
-  amc_seg_t *seg = to->seg;
-  char *p;
-
-  if (TDO_UNLIKELY(seg == NULL || !to->exposed || size >= amc->large ||
-                   !(seg->gc.grey || amc->leaf) ||
-                   size > (size_t)(seg->gc.seg.limit - seg->gc.filled)))
-    return amc_to_alloc_any(seg_o, amc, to, size);
-  p = seg->gc.filled;
-  seg->gc.filled = p + size;
-  __builtin_prefetch(p + COPY_AHEAD, 1);
-  *seg_o = seg;
-  return p;
+/* Is there room for SIZE bytes in DEST, where survivors are ready to go? */
+static inline bool amc_has_room(const amc_to_t *to, const amc_seg_t *dest,
+                                size_t size) {
+  return dest != NULL && size < to->ordinary &&
+         size <= (size_t)(dest->gc.seg.limit - dest->gc.filled);
 }
+
+#define WORD_COPY 128 /* bytes that are copied word by word */
 
 /* Copy SIZE bytes; most objects are a few words, and most pools' objects are
    aligned to words. */
 static inline void amc_copy_bytes(char *to, const char *from, size_t size) {
-  if (size <= 64 && ((size | (tdo_word_t)to | (tdo_word_t)from) &
-                     (sizeof(tdo_word_t) - 1)) == 0) {
-    const tdo_word_t *f = (const tdo_word_t *)(const void *)from;
-    tdo_word_t *t = (tdo_word_t *)(void *)to;
-    for (; size > 0; size -= sizeof(tdo_word_t))
-      *t++ = *f++;
+  if (TDO_LIKELY(size <= WORD_COPY && size % sizeof(tdo_word_t) == 0)) {
+    while (size > 0) { /* from the end: one number counts, and is a place */
+      size -= sizeof(tdo_word_t);
+      memcpy(to + size, from + size, sizeof(tdo_word_t));
+    }
   } else {
     memcpy(to, from, size);
   }
 }
 
-/* Copy the object at BASE out of SEG; null if there is no memory. */
-static TDO_INLINE char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *base,
-                                 tdo_scan_t *scan) {
-  tdo_format_t *fmt = amc->pool.format;
+/* Copy the object REF, of SIZE bytes, out of SEG to COPY; its new place. */
+static inline char *amc_move(amc_seg_t *seg, const tdo_format_t *fmt,
+                             char *ref, size_t size, char *copy) {
+  amc_copy_bytes(copy, ref - fmt->header, size);
+  copy += fmt->header;
+  seg->copied += size;
+  fmt->fwd(ref, copy);
+  return copy;
+}
+
+/* Copy the object REF out of SEG; null if there is no memory. */
+static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *ref) {
+  const tdo_format_t *fmt = amc->pool.format;
   amc_to_t *to = seg->to;
-  size_t size = (size_t)(tdo_amc_next(amc, base) - base);
+  size_t size = (size_t)((char *)fmt->skip(ref) - ref);
   amc_seg_t *dest;
-  char *copy = amc_to_alloc(&dest, amc, to, size);
+  char *copy = amc_to_alloc_any(&dest, amc, to, size);
 
   if (copy == NULL)
     return NULL;
-  amc_copy_bytes(copy, base, size);
+  copy = amc_move(seg, fmt, ref, size, copy);
   if (dest != to->seg)
     tdo_gcseg_cover(&dest->gc, dest->gc.seg.base, dest->gc.seg.limit);
-  fmt->fwd(base + fmt->header, copy + fmt->header);
-  seg->copied += size;
-  scan->ss._seen |= to->gen->bit;
   return copy;
 }
 
@@ -184,17 +183,17 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   moved = fmt->isfwd(*ref_io);
   if (moved != NULL) {
     *ref_io = moved;
-    scan->ss._seen |= seg->to->gen->bit;
+    scan->ss._seen |= seg->to->bit;
   } else if (tdo_amc_is_pinned(amc, seg, base) || seg->kept) {
     scan->ss._seen |= seg->gc.gen->bit;
   } else if (scan->rank == TDO_RANK_WEAK) {
     *ref_io = NULL;
   } else {
-    char *copy = tdo_amc_is_held(amc, seg, base)
-                     ? NULL
-                     : amc_copy(amc, seg, base, scan);
-    if (copy != NULL) {
-      *ref_io = copy + fmt->header;
+    if (!tdo_amc_is_held(amc, seg, base))
+      moved = amc_copy(amc, seg, *ref_io);
+    if (moved != NULL) {
+      *ref_io = moved;
+      scan->ss._seen |= seg->to->bit;
     } else {
       tdo_amc_pin(amc, seg, base);
       scan->ss._seen |= seg->gc.gen->bit;
@@ -203,15 +202,25 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   return MPS_RES_OK;
 }
 
-/* An exact reference into a segment that is collected in place: nothing but
-   tables is touched. */
-static mps_res_t amc_fix_in_place(amc_pool_t *amc, tdo_scan_t *scan,
-                                  amc_seg_t *seg, mps_addr_t *ref_io) {
+/* Can an object of SEG, whatever it is, begin at BASE? */
+static inline bool amc_may_begin(const amc_seg_t *seg, const char *base) {
+  return ((tdo_word_t)base & (seg->gc.pool->align - 1)) == 0 &&
+         base >= seg->gc.seg.base;
+}
+
+/* An exact or weak reference into a segment that is collected in place: nothing
+   but tables is touched. */
+static mps_res_t amc_fix_in_place(tdo_scan_t *scan, tdo_gcseg_t *gc,
+                                  mps_addr_t *ref_io) {
+  amc_pool_t *amc = tdo_amc_of(gc->pool);
+  amc_seg_t *seg = tdo_amc_seg_of(gc);
   char *base = (char *)*ref_io - amc->pool.format->header;
   size_t i = tdo_amc_pin_index(amc, seg, base);
 
+  if (TDO_COOL && !amc_may_begin(seg, base))
+    return tdo_amc_fix(gc->pool, scan, gc, ref_io);
   tdo_amc_clean_pins(seg);
-  scan->ss._seen |= seg->gc.gen->bit;
+  scan->ss._seen |= gc->gen->bit;
   if (tdo_bits_get(seg->pins, i))
     return MPS_RES_OK;
   if (scan->rank == TDO_RANK_WEAK) {
@@ -219,8 +228,8 @@ static mps_res_t amc_fix_in_place(amc_pool_t *amc, tdo_scan_t *scan,
     return MPS_RES_OK;
   }
   tdo_bits_set(seg->pins, i);
-  if (!amc->leaf && !seg->gc.grey)
-    tdo_gcseg_set_grey(&seg->gc);
+  if (!amc->leaf && !gc->grey)
+    tdo_gcseg_set_grey(gc);
   return MPS_RES_OK;
 }
 
@@ -237,18 +246,52 @@ void tdo_amc_fetch(const tdo_gcseg_t *gc, const char *ref) {
   __builtin_prefetch(&seg->pin_table[i / TDO_WORD_BITS], 1);
 }
 
+/* An exact reference to an object of a segment that is open, in which nothing
+   is nailed and all is white. */
+static mps_res_t amc_fix_moving(tdo_scan_t *scan, tdo_gcseg_t *gc,
+                                mps_addr_t *ref_io) {
+  amc_seg_t *seg = tdo_amc_seg_of(gc);
+  amc_to_t *to = seg->to;
+  const tdo_format_t *fmt = to->format;
+  char *ref = *ref_io, *moved;
+
+  if (TDO_COOL && !amc_may_begin(seg, ref - fmt->header))
+    return tdo_amc_fix(gc->pool, scan, gc, ref_io);
+  moved = fmt->isfwd(ref);
+  if (moved == NULL) {
+    size_t size = (size_t)((char *)fmt->skip(ref) - ref);
+    amc_seg_t *dest = to->ready;
+    char *copy;
+    if (TDO_UNLIKELY(!amc_has_room(to, dest, size)))
+      return tdo_amc_fix(gc->pool, scan, gc, ref_io);
+    copy = dest->gc.filled;
+    dest->gc.filled = copy + size;
+    __builtin_prefetch(copy + COPY_AHEAD, 1);
+    moved = amc_move(seg, fmt, ref, size, copy);
+  }
+  *ref_io = moved;
+  scan->ss._seen |= to->bit;
+  return MPS_RES_OK;
+}
+
+/* May exact references to SEG, in which nothing is nailed, take the short way
+   from now on? */
+static bool amc_is_plain(const amc_seg_t *seg) {
+  return seg->gc.open && !seg->large && seg->gc.ap == NULL &&
+         seg->gc.filled == seg->condemned;
+}
+
 mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
                       mps_addr_t *ref_io) {
   amc_pool_t *amc = tdo_amc_of(pool);
   amc_seg_t *seg = tdo_amc_seg_of(gc);
   tdo_format_t *fmt = pool->format;
-  char *base = (char *)*ref_io - fmt->header, *copy;
+  char *base = (char *)*ref_io - fmt->header;
   mps_addr_t moved;
 
   if (scan->rank == TDO_RANK_AMBIG)
     return tdo_amc_fix_ambig(amc, scan, seg, *ref_io);
-  if (TDO_COOL &&
-      (((tdo_word_t)base & (pool->align - 1)) != 0 || base < gc->seg.base)) {
+  if (TDO_COOL && !amc_may_begin(seg, base)) {
     TDO_ASSERT(false, "an exact reference leads to no object");
     return MPS_RES_OK;
   }
@@ -257,29 +300,29 @@ mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
     return MPS_RES_OK;
   }
   if (TDO_UNLIKELY(seg->gc.nailed))
-    return seg->in_place ? amc_fix_in_place(amc, scan, seg, ref_io)
+    return seg->in_place ? amc_fix_in_place(scan, gc, ref_io)
                          : amc_fix_nailed(amc, scan, seg, ref_io);
   moved = fmt->isfwd(*ref_io);
-  if (moved != NULL) {
-    *ref_io = moved;
-    scan->ss._seen |= seg->to->gen->bit;
-    return MPS_RES_OK;
-  }
-  if (scan->rank == TDO_RANK_WEAK) {
+  if (moved == NULL && scan->rank == TDO_RANK_WEAK) {
     *ref_io = NULL;
     return MPS_RES_OK;
   }
-  if (TDO_UNLIKELY(seg->large) && amc_promote_large(amc, seg, scan))
-    return MPS_RES_OK;
-  tdo_amc_open(amc, seg);
-  copy = amc_copy(amc, seg, base, scan);
-  if (copy == NULL) {
-    pool->heap->trace.emergency = true;
-    tdo_amc_pin(amc, seg, base);
-    scan->ss._seen |= gc->gen->bit;
-    return MPS_RES_OK;
+  if (moved == NULL) {
+    if (TDO_UNLIKELY(seg->large) && amc_promote_large(amc, seg, scan))
+      return MPS_RES_OK;
+    tdo_amc_open(amc, seg);
+    moved = amc_copy(amc, seg, *ref_io);
+    if (moved == NULL) {
+      pool->heap->trace.emergency = true;
+      tdo_amc_pin(amc, seg, base);
+      scan->ss._seen |= gc->gen->bit;
+      return MPS_RES_OK;
+    }
+    if (amc_is_plain(seg))
+      gc->express = amc_fix_moving;
   }
-  *ref_io = copy + fmt->header;
+  *ref_io = moved;
+  scan->ss._seen |= seg->to->bit;
   return MPS_RES_OK;
 }
 
@@ -367,6 +410,8 @@ mps_res_t tdo_amc_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc) {
       return res;
     seg->scanned = limit;
   }
+  if (gc->filling) /* it is going to be black (.ready) */
+    tdo_amc_to_of(tdo_amc_of(pool), seg)->ready = NULL;
   return MPS_RES_OK;
 }
 
@@ -424,6 +469,7 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   seg->to = amc_next_to(amc, gc->gen);
   seg->in_place = tdo_amc_stays(pool, gc);
   gc->nailed = seg->in_place;
+  gc->express = seg->in_place ? amc_fix_in_place : NULL;
 }
 
 void tdo_amc_tenured(tdo_pool_t *pool, tdo_gcseg_t *gc) {

@@ -90,7 +90,7 @@ static mps_res_t ams_scan_roots(tdo_pool_t *pool, tdo_scan_t *scan) {
     mps_res_t res;
     if (gc->rank != TDO_RANK_AMBIG)
       continue;
-    pins.fix = ams_pin;
+    tdo_scan_use(&pins, ams_pin);
     pins.hold = gc->white;
     tdo_gcseg_expose(gc, seg->base, seg->limit);
     res = tdo_nm_scan_range(pool, &pins, gc, seg->base, seg->limit);

@@ -52,7 +52,7 @@ mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
   seg->filled = seg->seg.base;
   seg->rank = TDO_RANK_EXACT;
   seg->leaf = leaf;
-  seg->descriptor = descriptor;
+  seg->descriptor = (uint16_t)descriptor;
   tdo_ring_init(&seg->grey_ring);
   tdo_ring_init(&seg->gen_ring);
   tdo_ring_append(&gen->segs, &seg->gen_ring);
@@ -216,6 +216,7 @@ void tdo_gcseg_set_white(tdo_gcseg_t *seg) {
 
 void tdo_gcseg_clear_white(tdo_gcseg_t *seg) {
   seg->white = false;
+  seg->express = NULL;
   tdo_ring_remove(&seg->gen_ring);
   tdo_ring_append(&seg->gen->segs, &seg->gen_ring);
 }

@@ -28,6 +28,9 @@
 struct tdo_gcseg {
   tdo_seg_t seg; /* first; seg.automatic is true */
   tdo_pool_t *pool;
+  /* What the class's fix method does with an exact reference to this segment,
+     while it is white and nothing has to be asked about it; else null. */
+  mps_res_t (*express)(tdo_scan_t *scan, tdo_gcseg_t *seg, mps_addr_t *ref_io);
   /* Here begins the second cache line: what fixing wants to know is in the
      first two, and in what the class puts behind this structure first. */
   tdo_gen_t *gen;
@@ -45,10 +48,10 @@ struct tdo_gcseg {
   bool nailed;          /* white, and something in it stays in place */
   bool unsteady;        /* written to by scans of other objects: never clean */
   bool passed;          /* it cannot be condemned ahead of the flip */
+  uint16_t descriptor;  /* bytes of the class's descriptor */
   tdo_ring_t gen_ring;  /* in gen->segs or gen->white */
   tdo_ring_t grey_ring; /* in heap->trace.grey[rank] */
   size_t offered;       /* number of the collection that last offered it */
-  size_t descriptor;    /* bytes of the class's descriptor */
 };
 
 /* A new black segment of at least SIZE bytes in GEN for POOL, its pages dirty

@@ -67,7 +67,7 @@ static bool sanity_visit(void *closure, tdo_pool_t *pool, char *base,
     if (!pool->klass->scanned || sanity_ambiguous(heap, p))
       continue;
     tdo_scan_init(&scan, heap, TDO_RANK_EXACT);
-    scan.fix = sanity_fix;
+    tdo_scan_use(&scan, sanity_fix);
     scan.closure = s;
     scan.ss._zones = heap->sanity_zones;
     s->seen = 0;

@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "code/check.h"
+#include "code/event.h"
 #include "trace/heap.h"
 #include "trace/tell.h"
 
@@ -24,13 +25,32 @@ void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
   scan->heap = heap;
   scan->rank = rank;
   scan->fix = tdo_trace_fix;
+  if (rank == TDO_RANK_EXACT && !tdo_space_many(&heap->space) &&
+      heap->trace.ephemerons.count == 0) {
+    scan->express = heap->space.owner;
+    scan->grain_shift = heap->space.grain_shift;
+  }
 }
 
+/* The shortest way that there is: most references that are fixed are exact ones
+   to objects of segments that have nothing special about them. No pair begins
+   to wait for a key in a scan of this rank. */
 mps_res_t _mps_fix2(mps_ss_t ss, mps_addr_t *ref_io) {
   tdo_scan_t *scan = tdo_scan_of(ss);
+  mps_word_t offset = (mps_word_t)*ref_io - ss->_base;
 
-  return TDO_LIKELY(scan->fix == tdo_trace_fix) ? tdo_trace_fix(scan, ref_io)
-                                                : scan->fix(scan, ref_io);
+  if (TDO_LIKELY(scan->express != NULL && offset < ss->_size)) {
+    tdo_seg_t *seg = scan->express[offset >> scan->grain_shift];
+    if (TDO_LIKELY(seg != NULL && seg->automatic)) {
+      tdo_gcseg_t *gc = (tdo_gcseg_t *)(void *)seg;
+      if (TDO_LIKELY(gc->express != NULL)) {
+        TDO_EVENT_CRITICAL(REF, FIX, (tdo_word_t)scan->heap,
+                           (tdo_word_t)*ref_io, scan->rank);
+        return gc->express(scan, gc, ref_io);
+      }
+    }
+  }
+  return scan->fix(scan, ref_io);
 }
 
 mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {

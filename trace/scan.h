@@ -21,6 +21,10 @@ struct tdo_scan {
   mps_rank_t rank;
   /* What MPS_FIX2 does: tracing, walking roots, transforming. */
   mps_res_t (*fix)(tdo_scan_t *scan, mps_addr_t *ref_io);
+  /* The space's owners, by grains from ss._base, if segments' own shorter ways
+     (tdo_gcseg_t.express) do the same as `fix`; else null. */
+  void *const *express;
+  unsigned grain_shift;
   void *closure;  /* of `fix` */
   size_t bytes;   /* scanned so far */
   bool ahead;     /* prefetch the objects that are referred to */
@@ -37,6 +41,13 @@ static inline tdo_scan_t *tdo_scan_of(mps_ss_t ss) {
 
 /* A scan for the collection in progress. */
 void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank);
+/* The same scan, for something else: MPS_FIX2 calls FIX. */
+static inline void tdo_scan_use(tdo_scan_t *scan,
+                                mps_res_t (*fix)(tdo_scan_t *scan,
+                                                 mps_addr_t *ref_io)) {
+  scan->fix = fix;
+  scan->express = NULL;
+}
 
 /* Scan formatted objects [BASE, LIMIT) (bases) with the pool's format. */
 mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,

@@ -103,7 +103,7 @@ static void trace_scan_weak_early(mps_arena_t heap) {
   tdo_scan_t scan;
 
   tdo_scan_init(&scan, heap, TDO_RANK_WEAK);
-  scan.fix = trace_fix_early;
+  tdo_scan_use(&scan, trace_fix_early);
   TDO_RING_FOR(node, &heap->roots) {
     tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
     if (root->rank == TDO_RANK_WEAK)

@@ -11,7 +11,7 @@ void tdo_walk_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank,
   tdo_scan_init(scan, heap, rank);
   scan->ss._zones = walk_zones;
   scan->ss._shift = 8 * sizeof(mps_word_t) - 1;
-  scan->fix = fix;
+  tdo_scan_use(scan, fix);
   scan->closure = closure;
 }
 
