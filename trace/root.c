@@ -79,6 +79,7 @@ static mps_res_t root_scan_area(tdo_scan_t *scan, tdo_root_t *root, char *base,
     char *end = (size_t)(limit - base) > chunk ? base + chunk : limit;
     tdo_scan_fetch(scan, base, end);
     res = root->area(&scan->ss, base, end, root->closure);
+    tdo_scan_fetched(scan);
     base = end;
   } while (base < limit && res == MPS_RES_OK);
   return res;

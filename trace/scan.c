@@ -32,6 +32,34 @@ void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
   }
 }
 
+/* The test of MPS_FIX1, on any word. */
+static inline bool scan_may_be_white(const tdo_scan_t *scan, mps_word_t word) {
+  mps_word_t offset = word - scan->ss._base;
+
+  return offset < scan->ss._size &&
+         (scan->ss._zones[offset >> scan->ss._shift] & 0x80);
+}
+
+/* Have the next object that may be copied fetched (.ahead). The client's scan
+   method meets them one by one, at each of which this is called: so as many
+   are on their way at any time as there were to begin with, wherever the
+   references lie. */
+TDO_NO_SANITIZE static inline void scan_ahead(tdo_scan_t *scan) {
+  const mps_word_t *p = scan->next_ahead, *end = scan->end_ahead;
+
+  while (p < end) {
+    mps_word_t word = *p++;
+    if (scan_may_be_white(scan, word)) {
+      const void *ref = (const void *)(word & ~(mps_word_t)7);
+      __builtin_prefetch(ref);
+      /* Else compilers find that the function does nothing. */
+      __asm__ volatile("" : : "r"(ref));
+      break;
+    }
+  }
+  scan->next_ahead = p;
+}
+
 /* The shortest way that there is: most references that are fixed are exact ones
    to objects of segments that have nothing special about them. No pair begins
    to wait for a key in a scan of this rank. */
@@ -39,6 +67,7 @@ mps_res_t _mps_fix2(mps_ss_t ss, mps_addr_t *ref_io) {
   tdo_scan_t *scan = tdo_scan_of(ss);
   mps_word_t offset = (mps_word_t)*ref_io - ss->_base;
 
+  scan_ahead(scan);
   if (TDO_LIKELY(scan->express != NULL && offset < ss->_size)) {
     tdo_seg_t *seg = scan->express[offset >> scan->grain_shift];
     if (TDO_LIKELY(seg != NULL && seg->automatic)) {
@@ -65,44 +94,8 @@ mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
   return res;
 }
 
-#define PREFETCH_LEAST 256
-#define PREFETCH_MOST  65536
-
-/* Where to stop in [BASE, LIMIT). */
-static const mps_word_t *scan_prefetch_end(const char *base,
-                                           const char *limit) {
-  const char *end = limit - base > PREFETCH_MOST ? base + PREFETCH_MOST : limit;
-
-  return (const mps_word_t *)(const void *)end;
-}
-
-/* The test of MPS_FIX1, on any word. */
-static inline bool scan_may_be_white(const tdo_scan_t *scan, mps_word_t word) {
-  mps_word_t offset = word - scan->ss._base;
-
-  return offset < scan->ss._size &&
-         (scan->ss._zones[offset >> scan->ss._shift] & 0x80);
-}
-
-/* Get the objects that may be copied because of [BASE, LIMIT) on their way to
-   the cache: the client's scan method meets them one by one. It pays for old
-   objects, whose references lead all over the nursery; what was just copied
-   refers to its neighbours mostly, and then it costs more than it gains. */
-TDO_NO_SANITIZE static void scan_prefetch(const tdo_scan_t *scan,
-                                          const char *base,
-                                          const char *limit) {
-  const mps_word_t *p = (const mps_word_t *)(const void *)base;
-  const mps_word_t *end = scan_prefetch_end(base, limit);
-  for (; p < end; ++p) {
-    if (scan_may_be_white(scan, *p)) {
-      const void *ref = (const void *)(*p & ~(mps_word_t)7);
-      __builtin_prefetch(ref);
-      /* Else compilers find that the function does nothing. */
-      __asm__ volatile("" : : "r"(ref));
-    }
-  }
-}
-
+#define MARK_LEAST 256 /* bytes that are worth it */
+#define MARK_MOST  65536
 #define MARK_BATCH 128 /* references whose tables are fetched together */
 
 /* Get the tables that tell of the objects which [BASE, LIMIT) refers to on
@@ -112,8 +105,13 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
                                                 const char *base,
                                                 const char *limit) {
   const tdo_space_t *sp = &scan->heap->space;
-  const mps_word_t *p = (const mps_word_t *)(const void *)base;
-  const mps_word_t *end = scan_prefetch_end(base, limit);
+  const mps_word_t *p = (const mps_word_t *)(const void *)base, *end;
+
+  if (limit - base < MARK_LEAST)
+    return;
+  if (limit - base > MARK_MOST)
+    limit = base + MARK_MOST;
+  end = (const mps_word_t *)(const void *)limit;
   while (p < end) {
     mps_word_t refs[MARK_BATCH];
     void *segs[MARK_BATCH];
@@ -140,27 +138,40 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
   }
 }
 
-void tdo_scan_fetch(const tdo_scan_t *scan, const char *base,
-                    const char *limit) {
-  if (limit - base < PREFETCH_LEAST)
-    return;
-  if (scan->ahead)
-    scan_prefetch(scan, base, limit);
-  else if (scan->heap->trace.in_place && !tdo_space_many(&scan->heap->space))
+#define AHEAD_LEAST   256 /* bytes to scan that are worth it (.ahead) */
+#define AHEAD_OBJECTS 128 /* on their way at any time */
+
+void tdo_scan_fetch(tdo_scan_t *scan, const char *base, const char *limit) {
+  if (scan->ahead && limit - base >= AHEAD_LEAST) {
+    scan->next_ahead = (const mps_word_t *)(const void *)base;
+    scan->end_ahead = (const mps_word_t *)(const void *)limit;
+    for (int i = 0; i < AHEAD_OBJECTS; ++i)
+      scan_ahead(scan);
+  } else if (scan->heap->trace.in_place &&
+             !tdo_space_many(&scan->heap->space)) {
     scan_prefetch_marks(scan, base, limit);
+  }
+}
+
+void tdo_scan_fetched(tdo_scan_t *scan) {
+  scan->next_ahead = scan->end_ahead = NULL;
 }
 
 mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
                              char *limit) {
   size_t header = pool->format->header;
+  mps_res_t res;
 
   if (base >= limit)
     return MPS_RES_OK;
   scan->bytes += (size_t)(limit - base);
   tdo_scan_fetch(scan, base, limit);
   if (TDO_UNLIKELY(pool->heap->found != NULL) && scan->fix == tdo_trace_fix)
-    return tdo_tell_scan(scan, pool, base, limit);
-  return pool->format->scan(&scan->ss, base + header, limit + header);
+    res = tdo_tell_scan(scan, pool, base, limit);
+  else
+    res = pool->format->scan(&scan->ss, base + header, limit + header);
+  tdo_scan_fetched(scan);
+  return res;
 }
 
 /* The area scanners. Words are read once: a root may change at any time. */

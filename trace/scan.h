@@ -27,7 +27,11 @@ struct tdo_scan {
   unsigned grain_shift;
   void *closure;  /* of `fix` */
   size_t bytes;   /* scanned so far */
-  bool ahead;     /* prefetch the objects that are referred to */
+  /* .ahead: where objects are copied, those that are about to be referred to are
+     fetched. In what is being scanned, words [next_ahead, end_ahead) have not
+     been looked at for that. */
+  bool ahead;
+  const mps_word_t *next_ahead, *end_ahead;
   bool hold;      /* rank ambiguous: what is referred to stays in place if it
                      lives, and is not kept alive by this */
   /* Where the reference being fixed lies, if what `fix` gets is a copy and
@@ -52,10 +56,10 @@ static inline void tdo_scan_use(tdo_scan_t *scan,
 /* Scan formatted objects [BASE, LIMIT) (bases) with the pool's format. */
 mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
                              char *limit);
-/* [BASE, LIMIT), as far as it is not long, is about to be scanned: get what
-   fixing its references will look at on its way to the cache. */
-void tdo_scan_fetch(const tdo_scan_t *scan, const char *base,
-                    const char *limit);
+/* [BASE, LIMIT) is about to be scanned: get what fixing its references will look
+   at on its way to the cache. It was scanned: look at it no more. */
+void tdo_scan_fetch(tdo_scan_t *scan, const char *base, const char *limit);
+void tdo_scan_fetched(tdo_scan_t *scan);
 /* Fix one reference. */
 mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io);
 

@@ -331,7 +331,7 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
   mps_res_t res;
 
   tdo_scan_init(&scan, heap, rank);
-  scan.ahead = rank == TDO_RANK_WEAK && !heap->trace.in_place;
+  scan.ahead = !heap->trace.in_place;
   if (seg->white && !offered)
     tdo_gcseg_release(seg, true);
   tdo_gcseg_expose(seg, seg->seg.base, seg->seg.limit);
