@@ -48,6 +48,7 @@ typedef struct heap_report_s {
   double collections, full, seconds, longest_pause; /* negative: not known */
   double calls;    /* system calls for memory and protection, or negative */
   double survived; /* bytes, with settings.survivors; or negative */
+  double traced;   /* seconds in scanning and copying alone, or negative */
   size_t memory;   /* bytes held for the heap */
 } heap_report_t;
 

@@ -42,6 +42,7 @@ void heap_report(heap_report_t *report_o) {
                               (double)pause_longest * 1e-9,
                               -1,
                               -1,
+                              -1,
                               GC_get_heap_size()};
 }
 

@@ -153,7 +153,7 @@ void heap_report(heap_report_t *report_o) {
   heap_idle();
   *report_o =
       (heap_report_t){(double)mps_collections(arena), -1, -1, -1, -1, survived,
-                      mps_arena_committed(arena)};
+                      -1, mps_arena_committed(arena)};
 #ifdef HAVE_TDO
   tdo_statistics_s s;
   tdo_statistics(arena, &s);
@@ -161,6 +161,7 @@ void heap_report(heap_report_t *report_o) {
   report_o->full = (double)s.full_collections;
   report_o->seconds = s.collect_seconds;
   report_o->longest_pause = s.longest_pause;
+  report_o->traced = s.trace_seconds;
   report_o->calls = (double)(s.map_calls + s.unmap_calls + s.advise_calls +
                              s.protect_calls_process);
 #endif

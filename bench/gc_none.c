@@ -36,7 +36,8 @@ void heap_open(const heap_settings_t *settings, void *cold) {
 }
 
 void heap_report(heap_report_t *report_o) {
-  *report_o = (heap_report_t){.calls = -1, .survived = -1, .memory = taken};
+  *report_o = (heap_report_t){
+      .calls = -1, .survived = -1, .traced = -1, .memory = taken};
 }
 
 void heap_idle(void) {

@@ -116,11 +116,11 @@ static void print_report(double peak) {
   print_pauses();
   printf(
       "\"library\": {\"collections\": %.0f, \"full\": %.0f, \"seconds\": %g, "
-      "\"longest\": %g, \"calls\": %.0f, \"survived\": %.0f, "
+      "\"longest\": %g, \"calls\": %.0f, \"survived\": %.0f, \"traced\": %g, "
       "\"memory\": %zu, \"work_collections\": %.0f, \"work_full\": %.0f, "
       "\"work_seconds\": %g}, \"figures\": {",
       report.collections, report.full, report.seconds, report.longest_pause,
-      report.calls, report.survived, report.memory,
+      report.calls, report.survived, report.traced, report.memory,
       report.collections - built_report.collections,
       report.full - built_report.full, report.seconds - built_report.seconds);
   for (unsigned i = 0; i < figure_count; ++i)

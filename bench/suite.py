@@ -166,7 +166,7 @@ def measure(options):
         found = measure_yardsticks(options, programs)
         parts.append(yardsticks.report(found))
         goals += yardsticks.goals(found)
-        figures["yardsticks"] = found
+        figures["yardsticks"] = yardsticks.as_json(found)
     if not options.cases and not options.no_growth:
         minor = {name: built for name, built in programs.items()
                  if "minor" in built}

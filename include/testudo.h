@@ -111,6 +111,11 @@ typedef struct tdo_statistics_s {
   size_t populated;
   /* Bytes promoted without a collection, since nearly all survived. */
   size_t tenured;
+  /* Bytes that survived collections, those of them that were copied, and the
+     time in scanning, copying and marking: without finding roots, protection,
+     and giving back what died. */
+  size_t survived, copied;
+  double trace_seconds;
   /* System calls by the library in the whole process, each attempt counted:
      equal to the kernel's own count. */
   size_t map_calls, unmap_calls, protect_calls_process, advise_calls;

@@ -52,6 +52,9 @@ static void statistics_heap(tdo_statistics_s *s, const tdo_heap_t *heap) {
   s->collections = t->collections;
   s->full_collections = t->full_collections;
   s->tenured = t->tenured;
+  s->survived = t->survived;
+  s->copied = t->copied;
+  s->trace_seconds = (double)t->traced_ns / 1e9;
   s->populated = heap->space.populated;
   s->huge_bytes = heap->space.huge_bytes;
   s->huge_refused = heap->space.huge_refused;
@@ -153,6 +156,7 @@ static void print_rest(FILE *f, const tdo_statistics_s *s) {
   fprintf(f,
           "  threads      %zu stops, %zu threads, %.6f s\n"
           "  collections  %zu, of everything %zu\n"
+          "  survived     %zu bytes, copied %zu, in %.3f s of tracing\n"
           "  promoted     %zu bytes without a collection\n"
           "  pauses       %zu, in all %.3f s, longest %.6f s\n"
           "  populated    %zu bytes ahead of their use\n"
@@ -161,7 +165,8 @@ static void print_rest(FILE *f, const tdo_statistics_s *s) {
           "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise, "
           "%zu mremap (whole process)\n",
           s->stops, s->threads_stopped, s->stopped_seconds, s->collections,
-          s->full_collections, s->tenured, s->pauses, s->collect_seconds,
+          s->full_collections, s->survived, s->copied, s->trace_seconds,
+          s->tenured, s->pauses, s->collect_seconds,
           s->longest_pause, s->populated, s->huge_bytes, s->huge_refused,
           s->faults_minor, s->faults_major, s->map_calls, s->unmap_calls,
           s->protect_calls_process, s->advise_calls, s->move_calls);

@@ -657,6 +657,7 @@ void tdo_amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   size_t marked = seg->marked;
 
   amc->pool.heap->trace.survived += seg->copied;
+  amc->pool.heap->stats.copied += seg->copied;
   gc->gen->survived += (double)seg->copied;
   seg->marked = seg->copied = 0;
   amc_part(seg);

@@ -6,6 +6,7 @@ Usage: test_bench.py LIBRARY
 
 SPDX-License-Identifier: BSD-2-Clause
 """
+import dataclasses
 import json
 import math
 import os
@@ -25,6 +26,7 @@ import growth  # noqa: E402
 import runs  # noqa: E402
 import shield_tables  # noqa: E402
 import tables  # noqa: E402
+import yardsticks  # noqa: E402
 from testudo_tool import pictures  # noqa: E402
 
 LIBRARY = sys.argv[1]
@@ -76,6 +78,12 @@ class Workloads(unittest.TestCase):
             options = {**cases.TINY["manual"], "kind": kind}
             self.right(runs.run(self.ours["manual"], options), "manual",
                        options)
+
+    def test_tracing_is_told(self):
+        library = runs.run(self.ours["trees"],
+                           cases.TINY["trees"] | {"survivors": 1})["library"]
+        self.assertGreater(library["survived"], 0)
+        self.assertGreater(library["traced"], 0)
 
     def test_collections_happen(self):
         for name in ("churn", "trees", "deep", "bigheap", "weak"):
@@ -191,6 +199,33 @@ class Sums(unittest.TestCase):
         done = subprocess.run([python, "-c", program], cwd=builds.BENCH,
                               capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout.split(), ["0.5", "-0.75"])
+
+
+class Copying(unittest.TestCase):
+    FOUND = yardsticks.Copying(1.1e9, 1.6e9, {"1 M": 4.5e9, "8 M": 3.2e9},
+                               {"1 M": 1.7e9, "8 M": 1.5e9})
+
+    def test_goal(self):
+        """Of copying itself, against the larger yardstick."""
+        (name, value, most), = yardsticks.goals({"copying": self.FOUND})
+        self.assertIn("copying", name)
+        self.assertAlmostEqual(value, 2.0)
+        self.assertAlmostEqual(most, 1 / 0.6)
+
+    def test_report(self):
+        text = yardsticks.report({"copying": self.FOUND})
+        for figure in ("1.10", "1.60", "4.50", "3.20", "1.70", "1.50"):
+            self.assertIn(figure, text)
+
+    def test_another_library(self):
+        """One that does not tell how long it traced misses no goal."""
+        found = dataclasses.replace(self.FOUND, tracing=None)
+        self.assertEqual(list(yardsticks.goals({"copying": found})), [])
+        self.assertIn("unknown", yardsticks.report({"copying": found}))
+
+    def test_file(self):
+        text = json.dumps(yardsticks.as_json({"copying": self.FOUND}))
+        self.assertEqual(json.loads(text)["copying"]["least"]["8 M"], 3.2e9)
 
 
 class Shields(unittest.TestCase):

@@ -71,6 +71,9 @@ START_TEST(test_statistics) {
   ck_assert_uint_le(s.protect_changed, s.protect_pages);
   check_changed(&s);
   ck_assert(s.longest_pause <= s.collect_seconds);
+  ck_assert_uint_ge(s.copied, 100 * sizeof(mps_word_t));
+  ck_assert_uint_ge(s.survived, s.copied);
+  ck_assert(s.trace_seconds > 0);
   heap_stop();
 }
 END_TEST

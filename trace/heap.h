@@ -26,6 +26,9 @@ typedef enum tdo_clamp { TDO_UNCLAMPED, TDO_CLAMPED, TDO_PARKED } tdo_clamp_t;
 typedef struct tdo_heap_stats {
   size_t collections, full_collections;
   size_t tenured;        /* bytes promoted without a collection */
+  size_t survived;       /* bytes that lived on, and of these those that were */
+  size_t copied;         /* copied */
+  uint64_t traced_ns;    /* scanning, copying and marking */
   uint64_t pause_longest_ns;
   size_t pauses;         /* sessions in which the collector worked */
   uint64_t paused_ns;    /* and the time in them */

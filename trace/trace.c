@@ -357,14 +357,18 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
 }
 
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
+  uint64_t begun;
+
   if (!seg->grey) {
     tdo_gcseg_unbar(seg); /* somebody looks at the dead */
     return;
   }
   tdo_heap_note_work(heap);
+  begun = tdo_clock_ns();
   /* Weak references scanned before their time keep what they refer to. */
   trace_scan_seg(heap, seg,
                  seg->rank > TDO_RANK_EXACT ? TDO_RANK_EXACT : seg->rank);
+  heap->stats.traced_ns += tdo_clock_ns() - begun;
   tdo_trace_pause(heap);
 }
 
@@ -495,6 +499,7 @@ static void trace_end(mps_arena_t heap) {
             trace->survived, trace->scanned,
             tdo_clock_ns() - trace->started);
   trace_post_end(heap);
+  heap->stats.survived += trace->survived;
   ++heap->stats.collections;
   heap->stats.full_collections += trace->full;
   tdo_heap_log(heap);
@@ -502,25 +507,13 @@ static void trace_end(mps_arena_t heap) {
   tdo_heap_sanity_around(heap, "after a collection");
 }
 
-bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
+/* Find, and keep, all that lives; false if the budget ran out first. */
+static bool trace_trace(mps_arena_t heap, size_t limit, uint64_t deadline) {
   tdo_trace_t *trace = &heap->trace;
-  size_t limit = bytes > SIZE_MAX - trace->scanned ? SIZE_MAX
-                                                   : trace->scanned + bytes;
 
-  if (trace->state == TDO_TRACE_IDLE)
-    return true;
-  tdo_heap_note_work(heap);
-  if (trace->state == TDO_TRACE_AHEAD) {
-    if (!tdo_condemn_ahead(heap, bytes, deadline))
-      return false;
-    if (!tdo_trace_start(heap, NULL, 0, trace->why))
-      return true;
-  }
   while (trace->state == TDO_TRACE_FLIPPED) {
-    if (!trace_drain(heap, limit, deadline)) {
-      tdo_trace_pause(heap);
+    if (!trace_drain(heap, limit, deadline))
       return false;
-    }
     if (!trace->finalized) {
       tdo_scan_t scan;
       trace->finalized = true;
@@ -534,8 +527,30 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
       trace->state = TDO_TRACE_RECLAIM;
     }
   }
+  return true;
+}
+
+bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
+  tdo_trace_t *trace = &heap->trace;
+  size_t limit = bytes > SIZE_MAX - trace->scanned ? SIZE_MAX
+                                                   : trace->scanned + bytes;
+  uint64_t begun;
+  bool done;
+
+  if (trace->state == TDO_TRACE_IDLE)
+    return true;
+  tdo_heap_note_work(heap);
+  if (trace->state == TDO_TRACE_AHEAD) {
+    if (!tdo_condemn_ahead(heap, bytes, deadline))
+      return false;
+    if (!tdo_trace_start(heap, NULL, 0, trace->why))
+      return true;
+  }
+  begun = tdo_clock_ns();
+  done = trace_trace(heap, limit, deadline);
+  heap->stats.traced_ns += tdo_clock_ns() - begun;
   tdo_trace_pause(heap);
-  if (!trace_reclaim(heap, deadline))
+  if (!done || !trace_reclaim(heap, deadline))
     return false;
   trace_end(heap);
   return true;
