@@ -118,13 +118,6 @@ static inline bool tdo_amc_is_held(const amc_pool_t *amc,
 mps_res_t tdo_amc_new_seg(amc_seg_t **seg_o, amc_pool_t *amc, tdo_gen_t *gen,
                           size_t size, bool large);
 void tdo_amc_free_seg(amc_seg_t *seg);
-/* Where survivors go that come to the generation of SEG. */
-static inline amc_to_t *tdo_amc_to_of(const amc_pool_t *amc,
-                                      const amc_seg_t *seg) {
-  const tdo_gen_t *gen = seg->gc.gen;
-
-  return &amc->to[gen->chain == NULL ? amc->chain->count : gen->index];
-}
 /* Survivors go into SEG no more. */
 void tdo_amc_close_to(amc_pool_t *amc, amc_seg_t *seg);
 void tdo_amc_free_tables(amc_seg_t *seg);

@@ -264,6 +264,7 @@ static mps_res_t amc_fix_moving(tdo_scan_t *scan, tdo_gcseg_t *gc,
     char *copy;
     if (TDO_UNLIKELY(!amc_has_room(to, dest, size)))
       return tdo_amc_fix(gc->pool, scan, gc, ref_io);
+    TDO_CRITICAL(dest->gc.leaf || dest->gc.grey); /* .ready */
     copy = dest->gc.filled;
     dest->gc.filled = copy + size;
     __builtin_prefetch(copy + COPY_AHEAD, 1);
@@ -327,6 +328,11 @@ mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
 }
 
 /* ---- scanning ---- */
+
+/* Where the survivors go that come to GEN. */
+static amc_to_t *amc_to_of(const amc_pool_t *amc, const tdo_gen_t *gen) {
+  return &amc->to[gen->chain == NULL ? amc->chain->count : gen->index];
+}
 
 /* Scan all that has not moved of a kept segment. */
 static mps_res_t amc_scan_kept(amc_pool_t *amc, tdo_scan_t *scan,
@@ -400,19 +406,19 @@ static mps_res_t amc_scan_nailed(amc_pool_t *amc, tdo_scan_t *scan,
 
 mps_res_t tdo_amc_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc) {
   amc_seg_t *seg = tdo_amc_seg_of(gc);
+  mps_res_t res = MPS_RES_OK;
 
   if (gc->white)
     return amc_scan_nailed(tdo_amc_of(pool), scan, seg);
-  while (seg->scanned < gc->filled) {
+  while (seg->scanned < gc->filled && res == MPS_RES_OK) {
     char *base = seg->scanned, *limit = gc->filled;
-    mps_res_t res = tdo_scan_formatted(scan, pool, base, limit);
-    if (res != MPS_RES_OK)
-      return res;
-    seg->scanned = limit;
+    res = tdo_scan_formatted(scan, pool, base, limit);
+    if (res == MPS_RES_OK)
+      seg->scanned = limit;
   }
   if (gc->filling) /* it is going to be black (.ready) */
-    tdo_amc_to_of(tdo_amc_of(pool), seg)->ready = NULL;
-  return MPS_RES_OK;
+    amc_to_of(tdo_amc_of(pool), gc->gen)->ready = NULL;
+  return res;
 }
 
 void tdo_amc_widen(tdo_pool_t *pool, tdo_gcseg_t *gc, char **base_io,

@@ -52,6 +52,7 @@ mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
   seg->filled = seg->seg.base;
   seg->rank = TDO_RANK_EXACT;
   seg->leaf = leaf;
+  TDO_CHECK(descriptor <= UINT16_MAX);
   seg->descriptor = (uint16_t)descriptor;
   tdo_ring_init(&seg->grey_ring);
   tdo_ring_init(&seg->gen_ring);

@@ -40,13 +40,19 @@ static inline bool scan_may_be_white(const tdo_scan_t *scan, mps_word_t word) {
          (scan->ss._zones[offset >> scan->ss._shift] & 0x80);
 }
 
+#define AHEAD_LEAST   256 /* bytes to scan that are worth it (.ahead) */
+#define AHEAD_OBJECTS 128 /* on their way at any time */
+#define AHEAD_WORDS   64  /* looked at for the next one, at most */
+
 /* Have the next object that may be copied fetched (.ahead). The client's scan
    method meets them one by one, at each of which this is called: so as many
    are on their way at any time as there were to begin with, wherever the
-   references lie. */
+   references lie, unless these are few. */
 TDO_NO_SANITIZE static inline void scan_ahead(tdo_scan_t *scan) {
   const mps_word_t *p = scan->next_ahead, *end = scan->end_ahead;
 
+  if (end - p > AHEAD_WORDS)
+    end = p + AHEAD_WORDS;
   while (p < end) {
     mps_word_t word = *p++;
     if (scan_may_be_white(scan, word)) {
@@ -137,9 +143,6 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
     }
   }
 }
-
-#define AHEAD_LEAST   256 /* bytes to scan that are worth it (.ahead) */
-#define AHEAD_OBJECTS 128 /* on their way at any time */
 
 void tdo_scan_fetch(tdo_scan_t *scan, const char *base, const char *limit) {
   if (scan->ahead && limit - base >= AHEAD_LEAST) {
