@@ -25,9 +25,8 @@
 #define TDO_UNLIKELY(e) __builtin_expect(!!(e), 0)
 
 /* Where the compiler should not decide: what is seldom called keeps its registers
-   out of its caller; what is called for each object is part of it. */
+   out of its caller. */
 #define TDO_NOINLINE __attribute__((noinline))
-#define TDO_INLINE   __attribute__((always_inline)) inline
 
 /* For functions that read stacks and other threads' words on purpose, which
    the sanitizers rightly forbid everybody else. */

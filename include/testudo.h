@@ -112,8 +112,10 @@ typedef struct tdo_statistics_s {
   /* Bytes promoted without a collection, since nearly all survived. */
   size_t tenured;
   /* Bytes that survived collections, those of them that were copied, and the
-     time in scanning, copying and marking: without finding roots, protection,
-     and giving back what died. */
+     time in scanning, copying and marking after the flip: without roots and
+     what they refer to directly, closing old memory, and giving back what
+     died; with opening what is scanned, and the first touch of memory that is
+     copied to. */
   size_t survived, copied;
   double trace_seconds;
   /* System calls by the library in the whole process, each attempt counted:

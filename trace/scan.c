@@ -40,8 +40,7 @@ static inline bool scan_may_be_white(const tdo_scan_t *scan, mps_word_t word) {
          (scan->ss._zones[offset >> scan->ss._shift] & 0x80);
 }
 
-#define AHEAD_LEAST   256 /* bytes to scan that are worth it (.ahead) */
-#define AHEAD_OBJECTS 128 /* on their way at any time */
+#define AHEAD_OBJECTS 128 /* on their way at any time (.ahead) */
 #define AHEAD_WORDS   64  /* looked at for the next one, at most */
 
 /* Have the next object that may be copied fetched (.ahead). The client's scan
@@ -100,8 +99,7 @@ mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
   return res;
 }
 
-#define MARK_LEAST 256 /* bytes that are worth it */
-#define MARK_MOST  65536
+#define MARK_MOST  65536 /* bytes looked at */
 #define MARK_BATCH 128 /* references whose tables are fetched together */
 
 /* Get the tables that tell of the objects which [BASE, LIMIT) refers to on
@@ -113,8 +111,6 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
   const tdo_space_t *sp = &scan->heap->space;
   const mps_word_t *p = (const mps_word_t *)(const void *)base, *end;
 
-  if (limit - base < MARK_LEAST)
-    return;
   if (limit - base > MARK_MOST)
     limit = base + MARK_MOST;
   end = (const mps_word_t *)(const void *)limit;
@@ -144,8 +140,12 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
   }
 }
 
+#define FETCH_LEAST 256 /* bytes to scan that are worth it */
+
 void tdo_scan_fetch(tdo_scan_t *scan, const char *base, const char *limit) {
-  if (scan->ahead && limit - base >= AHEAD_LEAST) {
+  if (limit - base < FETCH_LEAST)
+    return;
+  if (scan->ahead) {
     scan->next_ahead = (const mps_word_t *)(const void *)base;
     scan->end_ahead = (const mps_word_t *)(const void *)limit;
     for (int i = 0; i < AHEAD_OBJECTS; ++i)
