@@ -6,6 +6,7 @@
 
 #define ZONE_SHIFT  20 /* 1 MiB: placement of a large arena stays small */
 #define CHUNKS_MAX  65536
+#define GRAIN_MOST  (SIZE_MAX / 256 + 1) /* beyond, no zone can be had */
 #define TABLE_ALIGN 64
 #define TABLE_APART 384 /* bytes; and a table begins in a page of its own */
 
@@ -150,6 +151,8 @@ mps_res_t tdo_space_init_huge(tdo_space_t *sp, tdo_vm_t *vm, size_t size,
   sp->vm = vm;
   grain = tdo_max(grain, vm->page_size);
   TDO_CHECK(tdo_is_pow2(grain));
+  if (grain > GRAIN_MOST)
+    return MPS_RES_RESOURCE;
   sp->grain_shift = tdo_log2(grain);
   /* At least a word's worth of grains, so that bit tables align. */
   sp->zone_shift = (unsigned)tdo_max(ZONE_SHIFT, sp->grain_shift + 6);
@@ -289,12 +292,16 @@ bool tdo_space_charge(tdo_space_t *sp, size_t bytes) {
   if (bytes > sp->commit_limit - tdo_min(sp->commit_limit, sp->committed))
     return false;
   sp->committed += bytes;
+  if (sp->vm != NULL) /* its tables are beside the chunks */
+    sp->charged += bytes;
   return true;
 }
 
 void tdo_space_credit(tdo_space_t *sp, size_t bytes) {
   TDO_CHECK(sp->committed >= bytes);
   sp->committed -= bytes;
+  if (sp->vm != NULL)
+    sp->charged -= bytes;
 }
 
 tdo_group_t tdo_space_group_new(tdo_space_t *sp, unsigned char byte) {

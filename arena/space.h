@@ -44,6 +44,8 @@ typedef uint16_t tdo_group_t;
 #define TDO_GROUP_FIRST   ((tdo_group_t)4) /* first that clients get */
 #define TDO_GROUPS        2048
 
+#define TDO_SPARE_DEFAULT 0.75 /* the spare fraction, if nobody says another */
+
 #define TDO_ZONE_BYTE_SHARED 0xFFu /* may be white, may be any age */
 #define TDO_ZONE_NONE        UINT32_MAX
 
@@ -109,6 +111,7 @@ typedef struct tdo_space {
   size_t cold_hint;  /* no cold free zone below */
   /* Accounts, in bytes. */
   size_t reserved;  /* sum of chunks */
+  size_t charged;   /* tables beside them, as far as they are in use */
   size_t committed; /* used and spare grains, and tables */
   size_t spare;     /* spare grains */
   size_t held;      /* spare that counts as in use: the nursery's */

@@ -241,7 +241,7 @@ size_t tdo_space_room(const tdo_space_t *sp) {
 
 mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit) {
   if (limit < sp->committed) {
-    if (sp->committed - limit > sp->spare)
+    if (sp->committed - limit > tdo_space_spare(sp))
       return MPS_RES_FAIL;
     tdo_space_purge(sp, sp->committed - limit);
     if (limit < sp->committed)
@@ -251,17 +251,23 @@ mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit) {
   return MPS_RES_OK;
 }
 
+/* Who asks for less spare memory than usual asks so of the nursery, too. */
+static size_t memory_hold(const tdo_space_t *sp, size_t bytes) {
+  double share = tdo_fmin(1, sp->spare_fraction / TDO_SPARE_DEFAULT);
+
+  return (size_t)(share * (double)bytes);
+}
+
 void tdo_space_spare_set(tdo_space_t *sp, double fraction) {
   sp->spare_fraction = fraction;
   sp->spare_bytes = SIZE_MAX;
   if (sp->vm == NULL)
     return;
-  if (fraction <= 0.0)
-    sp->held = 0;
+  sp->held = memory_hold(sp, sp->held);
   tdo_space_settle(sp);
 }
 
 void tdo_space_hold(tdo_space_t *sp, size_t bytes) {
-  sp->held = sp->spare_fraction > 0.0 ? bytes : 0;
+  sp->held = memory_hold(sp, bytes);
   tdo_space_ease(sp);
 }

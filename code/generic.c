@@ -136,6 +136,10 @@ size_t tdo_vm_address_limit(void) {
   return SIZE_MAX;
 }
 
+size_t tdo_vm_data_limit(void) {
+  return SIZE_MAX;
+}
+
 void tdo_vm_faults(size_t *minor_o, size_t *major_o) {
   *minor_o = *major_o = 0;
 }

@@ -283,6 +283,14 @@ size_t tdo_vm_address_limit(void) {
   return used < total ? total - used : 0;
 }
 
+size_t tdo_vm_data_limit(void) {
+  struct rlimit limit;
+
+  return getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+             ? SIZE_MAX
+             : (size_t)limit.rlim_cur;
+}
+
 size_t tdo_vm_physical(void) {
   long pages = sysconf(_SC_PHYS_PAGES);
   return pages > 0 ? (size_t)pages * tdo_vm_system()->page_size : SIZE_MAX;

@@ -60,9 +60,9 @@ typedef void (*mps_fun_t)(void);     /* any function, cast */
   R(X, IO, "output failed")                                                   \
   R(X, COMMIT_LIMIT, "the arena's commit limit prevents this")                \
   R(X, PARAM, "a parameter makes this impossible")
-#define _MPS_RES_CONSTANT(X, name, text) MPS_RES_##name,
+#define _mps_RES_CONSTANT(X, name, text) MPS_RES_##name,
 enum {
-  _mps_RES_ENUM(_MPS_RES_CONSTANT, ~) _mps_RES_COUNT /* number of codes */
+  _mps_RES_ENUM(_mps_RES_CONSTANT, ~) _mps_RES_COUNT /* number of codes */
 };
 
 /* ---- Handles: pointers to structures that are the library's own ---- */
@@ -276,24 +276,24 @@ extern mps_arg_s mps_args_none[];
    begins with MPS_KEY_; its member of the union is KEY_FIELD. The list may
    be passed after any addition. At most MPS_ARGS_MAX - 1 additions, none
    after MPS_ARGS_DONE (deprecated): more are client bugs and left out. */
-#define MPS_ARGS_BEGIN(v) _MPS_ARGS_BEGIN(v)
-#define MPS_ARGS_ADD(v, key, value) _MPS_ARGS_ADD(v, key, key##_FIELD, value)
+#define MPS_ARGS_BEGIN(v) _mps_ARGS_BEGIN(v)
+#define MPS_ARGS_ADD(v, key, value) _mps_ARGS_ADD(v, key, key##_FIELD, value)
 #define MPS_ARGS_ADD_FIELD(v, key, field, value)                              \
-  _MPS_ARGS_ADD(v, key, field, value)
-#define MPS_ARGS_DONE(v) _MPS_ARGS_DONE(v)
+  _mps_ARGS_ADD(v, key, field, value)
+#define MPS_ARGS_DONE(v) _mps_ARGS_DONE(v)
 #define MPS_ARGS_END(v)                                                       \
   }                                                                           \
   MPS_END
 
 /* Private: v names the list, _mps_##v##_n counts its arguments. */
-#define _MPS_ARGS_BEGIN(v)                                                    \
+#define _mps_ARGS_BEGIN(v)                                                    \
   MPS_BEGIN                                                                   \
     mps_arg_s v[MPS_ARGS_MAX];                                                \
     unsigned _mps_##v##_n = 0;                                                \
     v[0].key = MPS_KEY_ARGS_END;                                              \
     (void)_mps_##v##_n;                                                       \
     {
-#define _MPS_ARGS_ADD(v, the_key, field, value)                               \
+#define _mps_ARGS_ADD(v, the_key, field, value)                               \
   MPS_BEGIN                                                                   \
     if (_mps_##v##_n < MPS_ARGS_MAX - 1) {                                    \
       v[_mps_##v##_n].key = (the_key);                                        \
@@ -303,7 +303,7 @@ extern mps_arg_s mps_args_none[];
       _mps_args_full();                                                       \
     }                                                                         \
   MPS_END
-#define _MPS_ARGS_DONE(v)                                                     \
+#define _mps_ARGS_DONE(v)                                                     \
   MPS_BEGIN                                                                   \
     v[_mps_##v##_n].key = MPS_KEY_ARGS_END;                                   \
     _mps_##v##_n = MPS_ARGS_MAX - 1;                                          \
@@ -617,21 +617,21 @@ mps_bool_t mps_ap_trip(mps_ap_t ap, mps_addr_t p, size_t size);
    keeps the order: reserved before initialised, initialised before init is
    moved, init moved before limit is read. The result may be stored in a
    variable of the client's own pointer type. */
-#define _MPS_ORDER() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define _mps_ORDER() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 typedef mps_addr_t _mps_any_addr_t __attribute__((__may_alias__));
-#define _MPS_AP_END(ap, size)                                                 \
+#define _mps_AP_END(ap, size)                                                 \
   ((mps_word_t)(ap)->alloc + (mps_word_t)(size))
 
 #define mps_reserve(p_o, ap, size)                                            \
-  (_MPS_AP_END(ap, size) > (mps_word_t)(ap)->alloc &&                         \
-           _MPS_AP_END(ap, size) <= (mps_word_t)(ap)->limit                   \
+  (_mps_AP_END(ap, size) > (mps_word_t)(ap)->alloc &&                         \
+           _mps_AP_END(ap, size) <= (mps_word_t)(ap)->limit                   \
        ? ((ap)->alloc = (mps_addr_t)((char *)(ap)->alloc + (size)),           \
-          _MPS_ORDER(), *(_mps_any_addr_t *)(p_o) = (ap)->init,               \
+          _mps_ORDER(), *(_mps_any_addr_t *)(p_o) = (ap)->init,               \
           (mps_res_t)MPS_RES_OK)                                              \
        : mps_ap_fill(p_o, ap, size))
 
 #define mps_commit(ap, p, size)                                               \
-  (_MPS_ORDER(), (ap)->init = (ap)->alloc, _MPS_ORDER(),                      \
+  (_mps_ORDER(), (ap)->init = (ap)->alloc, _mps_ORDER(),                      \
    (ap)->limit ? (mps_bool_t)1 : mps_ap_trip(ap, p, size))
 
 #else

@@ -16,7 +16,6 @@
 #include "trace/pause.h"
 
 #define ARENA_SIZE_DEFAULT ((size_t)1 << 28)
-#define SPARE_DEFAULT      0.75
 #define PAUSE_DEFAULT      0.1
 #define ARENA_CLIENT_GRAIN       8192
 
@@ -121,7 +120,7 @@ static void arena_spare_limit(tdo_heap_options_t *o, size_t limit) {
 static mps_res_t arena_spare(tdo_heap_options_t *o, mps_arg_s args[]) {
   mps_arg_s arg;
 
-  o->spare = SPARE_DEFAULT;
+  o->spare = TDO_SPARE_DEFAULT;
   o->spare_bytes = SIZE_MAX;
   if (tdo_arg_pick(&arg, args, MPS_KEY_SPARE_COMMIT_LIMIT))
     arena_spare_limit(o, arg.val.size);
@@ -319,7 +318,8 @@ mps_res_t mps_arena_vm_growth(mps_arena_t arena, size_t desired,
     return value;                                                             \
   }
 
-PROPERTY(size_t, mps_arena_reserved, arena->space.reserved)
+PROPERTY(size_t, mps_arena_reserved,
+         arena->space.reserved + arena->space.charged)
 PROPERTY(size_t, mps_arena_committed, arena->space.committed)
 PROPERTY(size_t, mps_arena_spare_committed, tdo_space_spare(&arena->space))
 PROPERTY(size_t, mps_arena_commit_limit, arena->space.commit_limit)

@@ -265,9 +265,11 @@ static void amc_ramp(tdo_ap_t *ap, bool begin, bool collect_all) {
     ++amc->chain->ramps;
     return;
   }
-  --amc->chain->ramps;
-  if (collect_all && amc->chain->ramps == 0)
-    amc->pool.heap->full_wanted = true;
+  amc->chain->ramp_all |= collect_all;
+  if (--amc->chain->ramps == 0) {
+    amc->pool.heap->full_wanted |= amc->chain->ramp_all;
+    amc->chain->ramp_all = false;
+  }
 }
 
 /* ---- walking ---- */

@@ -212,6 +212,49 @@ START_TEST(what_comes_between) {
 }
 END_TEST
 
+/* What is new after a collection was asked for to start survives it. */
+START_TEST(asked_to_start) {
+  begin();
+  if (begin_ahead()) {
+    size_t size;
+    ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+    ck_assert_int_ne(heap->trace.state, TDO_TRACE_AHEAD);
+    mps_arena_clamp(arena);
+    size = mps_pool_total_size(other_pool);
+    for (size_t i = 0; i < 10000; ++i)
+      (void)obj_on(other_ap, OBJ_NODE, REFS);
+    mps_arena_park(arena);
+    ck_assert_uint_ge(mps_pool_total_size(other_pool),
+                      size / 2 + 10000 * obj_bytes(REFS));
+    check_lists();
+  }
+  end();
+}
+END_TEST
+
+/* A transform is possible while nothing has moved. */
+START_TEST(transformed_meanwhile) {
+  begin();
+  if (begin_ahead()) {
+    mps_addr_t old = *obj_ref(table[0], 1), new = *obj_ref(table[1], 1);
+    mps_transform_t t;
+    mps_bool_t applied = 0;
+    go_on_ahead();
+    ck_assert_int_eq(mps_transform_create(&t, arena), MPS_RES_OK);
+    ck_assert_int_eq(mps_transform_add_oldnew(t, &old, &new, 1), MPS_RES_OK);
+    old = new = NULL;
+    ck_assert_int_eq(mps_transform_apply(&applied, t), MPS_RES_OK);
+    ck_assert(applied);
+    mps_transform_destroy(t);
+    ck_assert_ptr_eq(*obj_ref(table[0], 1), *obj_ref(table[1], 1));
+    ck_assert_uint_eq(number_of(*obj_ref(table[0], 1)), 1);
+    table[0] = NULL;
+    tdo_arena_check(arena);
+  }
+  end();
+}
+END_TEST
+
 /* Between the flip, which closes all at once, and the end. */
 START_TEST(closed_at_the_flip) {
   begin();
@@ -289,5 +332,6 @@ END_TEST
 
 SUITE_LOOPS_MAIN("ahead", 60, {written_meanwhile, 1}, {dead_meanwhile, 1},
                  {what_comes_between, sizeof others / sizeof others[0]},
+                 {asked_to_start, 1}, {transformed_meanwhile, 1},
                  {closed_at_the_flip, 1}, {without_groups, 1},
                  {when_the_heap_has_grown, 1})

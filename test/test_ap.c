@@ -3,6 +3,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include "mpsclo.h"
 #include "mpscmvt.h"
+#include "trace/heap.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -256,6 +257,29 @@ START_TEST(test_ramp_policy) {
   for (size_t i = 0; i < 50000; ++i)
     table[i % 100] = node(4);
   ck_assert_uint_gt(mps_collections(arena), before);
+  heap_stop();
+}
+END_TEST
+
+/* The same, where the ramp that asked for it is not the last one to end. */
+START_TEST(test_ramp_not_last) {
+  mps_alloc_pattern_t all = mps_alloc_pattern_ramp_collect_all();
+  mps_alloc_pattern_t ramp = mps_alloc_pattern_ramp();
+  mps_ap_t q;
+  heap_start(mps_class_amc());
+  q = point(pool);
+  for (int i = 0; i < 2; ++i) {
+    ck_assert_int_eq(mps_ap_alloc_pattern_begin(ap, i == 0 ? all : ramp),
+                     MPS_RES_OK);
+    ck_assert_int_eq(mps_ap_alloc_pattern_begin(q, ramp), MPS_RES_OK);
+    ck_assert_int_eq(mps_ap_alloc_pattern_end(ap, i == 0 ? all : ramp),
+                     MPS_RES_OK);
+    ck_assert(!arena->full_wanted);
+    ck_assert_int_eq(mps_ap_alloc_pattern_end(q, ramp), MPS_RES_OK);
+    ck_assert_int_eq(arena->full_wanted, i == 0);
+    arena->full_wanted = false;
+  }
+  mps_ap_destroy(q);
   heap_stop();
 }
 END_TEST
@@ -545,7 +569,8 @@ SUITE_LOOPS_MAIN("ap", 60, {test_protocol, 1}, {test_overflow, 1},
                  {test_several_in_one, 1}, {test_lists, 1},
                  {test_destroy_in_collection, 1}, {test_frames, 1},
                  {test_frames_manual, 1}, {test_patterns, 1},
-                 {test_ramp_policy, 1}, {test_capacity, 1},
+                 {test_ramp_policy, 1}, {test_ramp_not_last, 1},
+                 {test_capacity, 1},
                  {test_many_points, 1}, {test_shared_chain, 1},
                  {test_formats, 1}, {test_format_fixed, 1},
                  {test_format_missing, 1}, {test_accounts, 1},

@@ -1,6 +1,10 @@
 /* Testudo: tests of arenas (interface, sections 2.2-2.6).
    SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "trace/heap.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -84,6 +88,13 @@ START_TEST(test_impossible) {
                    MPS_RES_RESOURCE);
   ck_assert_int_eq(mps_arena_create(&a, mps_arena_class_vm(), (size_t)1 << 50),
                    MPS_RES_RESOURCE);
+  for (int shift = 40; shift < 8 * (int)sizeof(size_t); ++shift)
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_ARENA_GRAIN_SIZE, (size_t)1 << shift);
+      ck_assert_int_eq(mps_arena_create_k(&a, mps_arena_class_vm(), args),
+                       MPS_RES_RESOURCE);
+    }
+    MPS_ARGS_END(args);
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, 16384);
     ck_assert_int_eq(mps_arena_create_k(&a, mps_arena_class_vm(), args),
@@ -265,6 +276,33 @@ START_TEST(test_limit_uses_spare) {
   check_invariants(arena);
   mps_pool_destroy(n);
   stop();
+}
+END_TEST
+
+/* What is not said to be spare is in use, the nursery's share, too. And who wants
+   little spare memory gets a small share. */
+START_TEST(test_limit_below_use) {
+  static const double spares[] = {0.75, 0.1, 0.001};
+  for (size_t i = 0; i < sizeof spares / sizeof spares[0]; ++i) {
+    size_t used;
+    heap_start(mps_class_amc());
+    mps_arena_spare_set(arena, spares[i]);
+    for (size_t n = 0; n < 20000; ++n)
+      (void)numbered(n);
+    collect();
+    mps_arena_park(arena);
+    check_invariants(arena);
+    used = mps_arena_committed(arena) - mps_arena_spare_committed(arena);
+    ck_assert_int_eq(mps_arena_commit_limit_set(arena, used - 1),
+                     MPS_RES_FAIL);
+    ck_assert_uint_eq(mps_arena_commit_limit(arena), SIZE_MAX);
+    if (spares[i] == 0.001)
+      ck_assert_uint_lt(arena->space.spare, arena->space.committed / 8);
+    ck_assert_int_eq(mps_arena_commit_limit_set(arena, used), MPS_RES_OK);
+    check_invariants(arena);
+    mps_arena_release(arena);
+    heap_stop();
+  }
 }
 END_TEST
 
@@ -546,6 +584,60 @@ START_TEST(test_growth) {
 }
 END_TEST
 
+/* The tables of what it grows by count as reserved, as they do as committed. */
+START_TEST(test_growth_by_pieces) {
+  mps_pool_t m;
+  mps_addr_t p[60];
+  size_t count = sizeof p / sizeof p[0];
+  arena = create(MIB, SIZE_MAX, 0.5);
+  m = manual(arena);
+  for (size_t i = 0; i < count; ++i) {
+    p[i] = alloc(m, 3 * MIB);
+    check_invariants(arena);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    mps_free(m, p[i], 3 * MIB);
+    check_invariants(arena);
+  }
+  mps_pool_destroy(m);
+  mps_arena_destroy(arena);
+}
+END_TEST
+
+/* What an arena can get where RESOURCE is limited to LIMIT bytes, in MiB. */
+static size_t filled_within(int resource, size_t limit) {
+  pid_t child = fork();
+  int status;
+  if (child == 0) {
+    struct rlimit limits = {limit, limit};
+    mps_addr_t p;
+    mps_pool_t m;
+    size_t n = 0;
+    if (setrlimit(resource, &limits) != 0)
+      _exit(255);
+    arena = create(64 * MIB, SIZE_MAX, 0.5);
+    m = manual(arena);
+    while (n < 254 && mps_alloc(&p, m, MIB) == MPS_RES_OK)
+      ++n;
+    _exit((int)n);
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status));
+  return (size_t)WEXITSTATUS(status);
+}
+
+/* Most of a process's limits is there for an arena; an emulator, or a sanitizer,
+   needs it for itself. */
+START_TEST(test_process_limits) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (!suite_emulated()) {
+    ck_assert_uint_ge(filled_within(RLIMIT_DATA, 200 * MIB), 150);
+    ck_assert_uint_ge(filled_within(RLIMIT_AS, 400 * MIB), 150);
+  }
+#endif
+}
+END_TEST
+
 START_TEST(test_topless) {
   mps_pool_t m;
   mps_addr_t p = &p;
@@ -579,8 +671,10 @@ END_TEST
 SUITE_MAIN("arena", 60, test_defaults, test_sizes, test_varargs,
            test_impossible, test_grain, test_spare_commit_limit_key,
            test_spare_commit_limit_bytes, test_many_arenas, test_thousands,
-           test_commit_limit, test_limit_uses_spare, test_spare,
+           test_commit_limit, test_limit_uses_spare, test_limit_below_use,
+           test_spare,
            test_little_limits, test_pause_time, test_states,
            test_collect_nothing, test_step, test_manual_advances,
            test_step_clamps, test_addresses,
-           test_extensions, test_growth, test_topless, test_destroy_in_use)
+           test_extensions, test_growth, test_growth_by_pieces,
+           test_process_limits, test_topless, test_destroy_in_use)

@@ -259,6 +259,39 @@ START_TEST(large_extension) {
 END_TEST
 
 /* Created and destroyed over and over in one place. */
+static size_t null_seen;
+
+static mps_res_t scan_null(mps_ss_t ss, void *p, size_t s) {
+  (void)p, (void)s;
+  MPS_SCAN_BEGIN(ss) {
+    null_seen += MPS_FIX1(ss, NULL);
+  }
+  MPS_SCAN_END(ss);
+  return MPS_RES_OK;
+}
+
+/* Null is no reference, however many blocks there are. */
+START_TEST(null_reference) {
+  static char more[500000];
+  mps_root_t root;
+  start_client(memory, sizeof memory / 2);
+  heap_in_arena(mps_class_amc());
+  REQUIRE(mps_root_create(&root, arena, mps_rank_exact(), 0, scan_null, NULL,
+                          0) == MPS_RES_OK);
+  for (int i = 0; i < 2; ++i) {
+    table[0] = numbered(1);
+    collect();
+    ck_assert_uint_eq(number_of(table[0]), 1);
+    ck_assert_uint_eq(null_seen, 0);
+    if (i == 0)
+      ck_assert_int_eq(mps_arena_extend(arena, more, sizeof more),
+                       MPS_RES_OK);
+  }
+  mps_root_destroy(root);
+  heap_stop();
+}
+END_TEST
+
 START_TEST(again_and_again) {
   for (int i = 0; i < 2000; ++i) {
     mps_pool_t p;
@@ -272,4 +305,4 @@ START_TEST(again_and_again) {
 END_TEST
 
 SUITE_MAIN("client_arena", 100, sizes, arguments, exhaustion, no_calls,
-           extension, large_extension, again_and_again)
+           extension, null_reference, large_extension, again_and_again)

@@ -22,7 +22,7 @@ INCLUDES = {"mps.h": {"stddef.h", "stdarg.h", "limits.h"},
             "mpscmv2.h": {"mpscmvt.h"}, "mpslib.h": {"stddef.h", "mps.h"},
             "mpstd.h": set(), "mpswin.h": {"windows.h"},
             **{f"{name}.h": {"mps.h"} for name in WITH_MPS}}
-OURS = re.compile(r"(mps|_mps|MPS|_MPS)(_\w+|[a-z0-9]*_h)$")
+OURS = re.compile(r"(mps|_mps|MPS)(_\w+|[a-z0-9]*_h)$")
 
 
 def own_text(header):

@@ -300,7 +300,7 @@ START_TEST(test_limits) {
   ck_assert_uint_eq(space.committed, committed);
   /* What is held does not count as spare. */
   tdo_space_free(&space, b, 500);
-  tdo_space_hold(&space, space.spare);
+  tdo_space_hold(&space, 2 * space.spare); /* at this fraction */
   ck_assert_uint_eq(tdo_space_spare(&space), 0);
   tdo_space_spare_set(&space, 0.0);
   ck_assert_uint_eq(space.spare, 0);

@@ -47,7 +47,8 @@ struct mps_chain_s {
   mps_arena_t heap;
   tdo_ring_t heap_ring;
   size_t pools;        /* that use it */
-  unsigned ramps;      /* open ramps on its allocation points */
+  unsigned ramps;      /* open ramps on its allocation points; */
+  bool ramp_all;       /* one that ended asked to collect all after the last */
   size_t count;
   tdo_gen_t gens[];
 };

@@ -300,7 +300,7 @@ void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
 }
 
 bool tdo_policy_start_full(tdo_heap_t *heap, const char *why) {
-  if (tdo_trace_busy(&heap->trace))
+  if (tdo_trace_flipped(&heap->trace))
     return true;
   heap->debt = 0;
   heap->full_wanted = false;

@@ -7,7 +7,7 @@
 #include "trace/tell.h"
 
 void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
-  /* Client memory in several blocks: any word may be a reference. */
+  /* Client memory in several blocks: any word but null may be a reference. */
   static const unsigned char anywhere[2] = {TDO_ZONE_BYTE_SHARED,
                                             TDO_ZONE_BYTE_SHARED};
 
@@ -17,7 +17,7 @@ void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
   scan->ss._zones = heap->space.zone_byte;
   scan->ss._shift = heap->space.zone_shift;
   if (tdo_space_many(&heap->space)) {
-    scan->ss._base = 0;
+    scan->ss._base = 1;
     scan->ss._size = SIZE_MAX;
     scan->ss._zones = anywhere;
     scan->ss._shift = 8 * sizeof(mps_word_t) - 1;

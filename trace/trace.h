@@ -78,6 +78,11 @@ static inline bool tdo_trace_busy(const tdo_trace_t *trace) {
   return trace->state != TDO_TRACE_IDLE;
 }
 
+/* Is one, and may what is in the heap have moved by it? */
+static inline bool tdo_trace_flipped(const tdo_trace_t *trace) {
+  return tdo_trace_busy(trace) && trace->state != TDO_TRACE_AHEAD;
+}
+
 /* The mutator touched read-barred SEG: make it black now. */
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
 

@@ -175,7 +175,7 @@ mps_res_t tdo_transform_apply(bool *applied_o, tdo_transform_t *t) {
   mps_arena_t heap = t->heap;
   mps_res_t res;
 
-  if (tdo_trace_busy(&heap->trace))
+  if (tdo_trace_flipped(&heap->trace))
     return MPS_RES_LIMIT;
   if (t->born != heap->stats.collections) /* .present */
     return MPS_RES_PARAM;
