@@ -26,7 +26,8 @@ class Prediction(unittest.TestCase):
             [sys.executable, str(TOP / "tool/testudo"), "tune", "--json",
              "--verify=2", "--grain=0,16384", "--quantum=0", "--", *PROGRAM,
              str(TOP / "example/scheme/workload" / workload), *arguments],
-            capture_output=True, text=True, check=False)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [row for row in json.loads(done.stdout)["rows"]
                 if "counted" in row]

@@ -73,12 +73,12 @@ class Command(unittest.TestCase):
     def tearDownClass(cls):
         cls.room.cleanup()
 
-    def invoke(self, *arguments, status=0):
+    def invoke(self, *arguments, status=0, given=""):
         environment = {name: value for name, value in os.environ.items()
                        if name != "TESTUDO_SHIELD"}
         done = subprocess.run([sys.executable, TOOL, *arguments],
                               env=environment, capture_output=True,
-                              text=True, check=False)
+                              input=given, text=True, check=False)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout, done.stderr
 
@@ -99,6 +99,28 @@ class Command(unittest.TestCase):
         out, _ = self.invoke("run", "--", self.client)
         self.assertRegex(out, r"(?m)^ *30 getppid$")
         self.assertRegex(out, r"(?m)^real 0m\d\.\d{3}s$")
+
+    def test_every_run_reads_the_same(self):
+        reads = ["sh", "-c", "while read line; do echo $line; cd /; done"]
+        out, err = self.invoke("run", "--json", "--repeat=2", "--", *reads,
+                               given="a\nb\nc\n")
+        self.assertEqual(json.loads(out)["syscalls"]["chdir"], 3)
+        self.assertEqual(err, "a\nb\nc\n")
+        out, err = self.invoke("compare", "--json", "--modes=naive,off", "--",
+                               *reads, given="a\nb\n")
+        counts = [p["syscalls"]["chdir"] for p in json.loads(out).values()]
+        self.assertEqual(counts, [2, 2])
+        self.assertEqual(err, "testudo: naive\na\nb\n"
+                              "testudo: off\na\nb\n")
+
+    def test_closed_input(self):
+        """Also one that cannot be read, as nohup gives."""
+        for redirection in ("0<&-", "0>/dev/null"):
+            done = subprocess.run(
+                ["sh", "-c", f'"$@" {redirection}', "sh", sys.executable,
+                 TOOL, "run", "--", "cat"], capture_output=True, text=True,
+                check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_compare(self):
         out, _ = self.invoke("compare", "--json", "--", self.client)
@@ -188,7 +210,10 @@ class Command(unittest.TestCase):
                  "no mode with a queue"),
                 (["tune", "--grain=5000"], "not a power of two"),
                 (["tune", "--grain=0,1K"], "neither a size from 4K on nor 0"),
+                (["tune", "--grain=2G"], "more than 1G"),
                 (["tune", "--quantum=much"], "'much' is neither"),
+                (["tune", "--quantum=0,1025G"], "more than 1024G"),
+                (["tune", "--repeat=2"], "unrecognized arguments"),
                 (["tune", "--verify=-1"], "--verify"),
                 (["tune", "--recording=a"], "instead of a program")):
             _, err = self.invoke(*arguments, "--", "true", status=2)

@@ -6,8 +6,10 @@ and timed in another, untraced, run.
 SPDX-License-Identifier: BSD-2-Clause
 """
 import ctypes
+import errno
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -70,6 +72,38 @@ def with_total(counts):
     return {**dict(ordered), "total": sum(counts.values())}
 
 
+INPUT = None  # what take_input took
+
+
+def take_input():
+    """Let every run read the same: what this process has as its standard
+    input, which is read to its end. A terminal is not read: there the runs
+    find nothing."""
+    global INPUT
+    INPUT = tempfile.TemporaryFile()
+    try:
+        if os.isatty(0):
+            return
+        if not select.select([0], [], [], 2)[0]:
+            print("testudo: reading standard input to its end",
+                  file=sys.stderr)
+        while data := os.read(0, 1 << 16):
+            INPUT.write(data)
+        INPUT.flush()
+    except OSError as error:
+        if error.errno != errno.EBADF:  # it is not closed
+            raise Failure(f"standard input: {error.strerror}") from error
+
+
+def run_input():
+    """What a run reads: from its beginning what take_input took, else
+    nothing."""
+    if INPUT is None:
+        return subprocess.DEVNULL
+    INPUT.seek(0)
+    return INPUT
+
+
 def count(command, environment, output=None):
     """System calls of a run of COMMAND, by name, and their total.
 
@@ -81,7 +115,7 @@ def count(command, environment, output=None):
     with tempfile.NamedTemporaryFile("r", suffix=".strace") as summary:
         done = subprocess.run(
             [*STRACE, "-o", summary.name, "--", *command], env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=run_input(),
             stdout=subprocess.DEVNULL if output is None else output)
         require(command, done.returncode)
         counts = parse_summary(summary.read())
@@ -103,14 +137,14 @@ def measure(command, environment, output=None, fixed=False):
     library says about it. FIXED: with the same addresses each time.
 
     The peak is the largest resident set of any process of the run; it is
-    never less than this tool's own, some 15 MiB. Raises Failure.
+    never less than this tool's own, some 16 MiB. Raises Failure.
     """
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
         start = time.monotonic()
         try:
             process = subprocess.Popen(
                 command, env={STATISTICS: "on", **environment},
-                stdout=output, stderr=errors,
+                stdin=run_input(), stdout=output, stderr=errors,
                 preexec_fn=fix_addresses if fixed else None)
         except OSError as error:
             raise Failure(f"{command[0]}: {error.strerror}", 127) from error

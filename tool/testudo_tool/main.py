@@ -20,10 +20,13 @@ def add_program(parser):
     """Arguments that every subcommand has."""
     parser.add_argument("--json", action="store_true",
                         help="print one JSON object on standard output")
-    parser.add_argument("--repeat", type=int, default=1, metavar="N",
-                        help="time N runs and give the median")
     parser.add_argument("program", nargs=argparse.REMAINDER,
                         metavar="-- PROGRAM ...", help="what to run")
+
+
+def add_repeat(parser):
+    parser.add_argument("--repeat", type=int, default=1, metavar="N",
+                        help="time N runs and give the median")
 
 
 def size(text):
@@ -39,19 +42,28 @@ def size(text):
     return number
 
 
-def sizes(text):
-    """Sizes with commas between."""
-    return [size(part) for part in text.split(",")]
+def sizes(text, most):
+    """Sizes with commas between, up to MOST GiB."""
+    numbers = [size(part) for part in text.split(",")]
+    for number in numbers:
+        if number > most << 30:
+            raise argparse.ArgumentTypeError(f"{number} is more than {most}G")
+    return numbers
 
 
 def grains(text):
-    """The same, powers of two."""
-    numbers = sizes(text)
+    """What TESTUDO_GRAIN accepts (code/settings.h), with commas between."""
+    numbers = sizes(text, 1)
     for number in numbers:
         if number & (number - 1):
             raise argparse.ArgumentTypeError(
                 f"{number} is not a power of two")
     return numbers
+
+
+def quanta(text):
+    """The same of TESTUDO_QUANTUM."""
+    return sizes(text, 1024)
 
 
 def add_tune(commands):
@@ -65,7 +77,7 @@ def add_tune(commands):
     parser.add_argument("--picture", metavar="FILE",
                         help="draw a heat map into this SVG, PNG or PDF file")
     for name, kind, values in (("grain", grains, tune.GRAINS),
-                               ("quantum", sizes, tune.QUANTA)):
+                               ("quantum", quanta, tune.QUANTA)):
         parser.add_argument(
             f"--{name}", type=kind, metavar="BYTES,...", default=values,
             help=f"values of the {name}, 0: the program's own "
@@ -92,6 +104,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="testudo", description=DESCRIPTION)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="one run, as it is")
+    add_repeat(run)
     add_program(run)
     compare = commands.add_parser(
         "compare", help="one run in each mode of the shield, side by side")
@@ -101,6 +114,7 @@ def parse(arguments):
     compare.add_argument("--picture", metavar="FILE",
                          help="draw the comparison into this SVG, PNG or PDF "
                               "file")
+    add_repeat(compare)
     add_program(compare)
     add_tune(commands)
     add_events(commands)
@@ -117,7 +131,7 @@ def parse(arguments):
         return options
     if not options.program:
         parser.error("no program to run")
-    if options.repeat < 1:
+    if options.command != "tune" and options.repeat < 1:
         parser.error("--repeat must be at least 1")
     return options
 
@@ -200,6 +214,8 @@ def main(arguments=None):
                "tune": command_tune, "events": command_events,
                "calibrate": command_calibrate}
     try:
+        if getattr(options, "program", None):
+            kernel.take_input()
         command[options.command](options)
     except kernel.Failure as failure:
         print(f"testudo: {failure}", file=sys.stderr)
