@@ -55,8 +55,8 @@ extern const struct mps_key_s tdo_key_POPULATE;
 #define TDO_KEY_POPULATE       (&tdo_key_POPULATE)
 #define TDO_KEY_POPULATE_FIELD b
 
-/* Keyword arguments of Testudo's own are added with this, because the
-   common macro pastes names that begin with MPS_KEY_. */
+/* The same as MPS_ARGS_ADD, which takes these keys, too: for clients that want
+   to show which arguments are Testudo's own. */
 #define TDO_ARGS_ADD(args, key, value)                                        \
   MPS_ARGS_ADD_FIELD(args, key, key##_FIELD, value)
 
