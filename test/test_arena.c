@@ -287,9 +287,8 @@ START_TEST(test_limit_below_use) {
     size_t used;
     heap_start(mps_class_amc());
     mps_arena_spare_set(arena, spares[i]);
-    for (size_t n = 0; n < 20000; ++n)
+    for (size_t n = 0; n < 200000; ++n)
       (void)numbered(n);
-    collect();
     mps_arena_park(arena);
     check_invariants(arena);
     used = mps_arena_committed(arena) - mps_arena_spare_committed(arena);

@@ -47,7 +47,9 @@ START_TEST(by_heap) {
   sizes(100, 100, 50, 0.1, 1e6);
   check_sizes(25, 36);
   sizes(10, 100, 2, 0.1, 1e6);
-  check_sizes(8, 2);
+  check_sizes(10, 2);
+  sizes(20, 100, 2, 0.1, 1e6);
+  check_sizes(16, 12);
   sizes(2, 100, 2, 0.1, 1e6); /* no larger than the heap */
   check_sizes(2, 2);
 }
@@ -98,7 +100,7 @@ END_TEST
    of what is left. */
 START_TEST(by_commit_limit) {
   sizes(20, 100, 100, 0.1, 64);
-  check_sizes(8, 12);
+  check_sizes(12, 12);
   sizes(30, 100, 100, 0.1, 64);
   check_sizes(4, 4);
   sizes(50, 100, 100, 0.1, 64);

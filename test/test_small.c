@@ -5,8 +5,16 @@
 
 #define MIB ((double)(1 << 20))
 
+/* With OLD MiB beyond a nursery of so many; a minor collection looks at MINOR. */
+static bool due_with(const tdo_small_t *small, double old, double nursery,
+                     double minor, double pause) {
+  tdo_small_facts_t facts = {.old = old * MIB, .nursery = nursery * MIB,
+                             .minor = minor * MIB, .pause = pause};
+  return tdo_small_due(small, &facts);
+}
+
 static bool due(const tdo_small_t *small, double old) {
-  return tdo_small_due(small, old * MIB, MIB, 0.1);
+  return due_with(small, old, 1, 0.5, 0.1);
 }
 
 /* Only small ones, and where that keeps well within the pause time. */
@@ -15,9 +23,9 @@ START_TEST(by_size) {
   ck_assert(due(&small, 0));
   ck_assert(due(&small, 16));
   ck_assert(!due(&small, 16.1));
-  ck_assert(tdo_small_due(&small, 1.7 * MIB, 0.5 * MIB, 0.01));
-  ck_assert(!tdo_small_due(&small, 2 * MIB, 0.5 * MIB, 0.01));
-  ck_assert(!tdo_small_due(&small, 0, 0.5 * MIB, 0));
+  ck_assert(due_with(&small, 6.1, 0.5, 1, 0.01));
+  ck_assert(!due_with(&small, 6.3, 0.5, 1, 0.01));
+  ck_assert(!due_with(&small, 0, 0.5, 1, 0));
 }
 END_TEST
 
@@ -82,7 +90,8 @@ START_TEST(loose) {
   ck_assert(due_marked(16, 8, 12.1)); /* .growth */
   ck_assert(!due_marked(4, 2, 3));
   ck_assert(due_marked(32, 15, 32));
-  ck_assert(!due_marked(32.1, 15, 32.1));
+  ck_assert(due_marked(64, 16, 64));
+  ck_assert(!due_marked(64.1, 16, 64.1));
 }
 END_TEST
 
@@ -101,4 +110,44 @@ START_TEST(tightened) {
 }
 END_TEST
 
-SUITE_MAIN("small", 10, by_size, growth, dense, little, loose, tightened)
+/* A larger one, if minor collections are not much less work, and some of the old
+   died the last time, however it was found. */
+START_TEST(alike) {
+  tdo_small_t small = after(30, 20);
+  ck_assert(due_with(&small, 30.1, 8, 5.1, 0.1));
+  ck_assert(!due_with(&small, 30.1, 8, 5, 0.1));
+  ck_assert(!due_with(&small, 29.9, 8, 5.1, 0.1)); /* .growth */
+  ck_assert(due_with(&small, 40, 8, 10, 0.1));
+  ck_assert(!due_with(&small, 40.1, 8, 10, 0.1));
+  ck_assert(!due_with(&small, 30.1, 8, 5.1, 0.05));
+  small = after(30, 24.1);
+  ck_assert(!due_with(&small, 37, 8, 10, 0.1));
+  tdo_small_marked(&small, 30 * MIB, 24 * MIB);
+  ck_assert(due_with(&small, 37, 8, 10, 0.1));
+  tdo_small_marked(&small, 30 * MIB, 24.1 * MIB);
+  ck_assert(!due_with(&small, 37, 8, 10, 0.1));
+}
+END_TEST
+
+static bool instead(double old, double alive, double pause) {
+  tdo_small_facts_t facts = {.old = old * MIB, .nursery = 8 * MIB,
+                             .alive = alive * MIB, .pause = pause};
+  return tdo_small_instead(&facts);
+}
+
+/* Instead of marking what is old, if little of it is taken to live, and even if
+   all of it lived a pause is long enough. */
+START_TEST(instead_of_marking) {
+  ck_assert(instead(80, 38, 0.1));
+  ck_assert(!instead(80, 39, 0.1)); /* too much of it */
+  ck_assert(instead(82, 39, 0.1));
+  ck_assert(instead(87, 20, 0.1));
+  ck_assert(!instead(88, 20, 0.1)); /* not all of it in this time, */
+  ck_assert(instead(96, 20, 1));
+  ck_assert(!instead(97, 20, 1));
+  ck_assert(!instead(80, 0, 0.1)); /* not known */
+}
+END_TEST
+
+SUITE_MAIN("small", 10, by_size, growth, dense, little, loose, tightened, alike,
+           instead_of_marking)

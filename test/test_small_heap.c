@@ -240,6 +240,26 @@ START_TEST(built) {
 }
 END_TEST
 
+/* Where so much of each nursery survives that to copy all that lives is hardly
+   more, larger heaps are small as well. */
+START_TEST(alike) {
+  size_t full, all;
+  begin(UNHURRIED);
+  build_wide(suite_size(270, 3));
+  for (int i = 0; i < 8; ++i)
+    replace_singly(suite_size(100000, 12));
+  ck_assert(suite_stressed() || mps_pool_total_size(small_pool) > 16 * MIB);
+  full = statistics().full_collections;
+  all = statistics().collections;
+  replace_singly(suite_size(800000, 12));
+  check_wide();
+  full = statistics().full_collections - full;
+  all = statistics().collections - all;
+  ck_assert(suite_stressed() || (all >= 2 && full == all));
+  end();
+}
+END_TEST
+
 /* Beside a chain of the client's that has something, there are generations. */
 START_TEST(beside_another_chain) {
   size_t full;
@@ -255,4 +275,4 @@ START_TEST(beside_another_chain) {
 END_TEST
 
 SUITE_MAIN("small_heap", 60, replaced, short_pauses, lives_on,
-           grows_and_shrinks, loosened, built, beside_another_chain)
+           grows_and_shrinks, loosened, built, alike, beside_another_chain)

@@ -7,7 +7,7 @@
 #define FULL_DENSE  0.75 /* more than this share survived: once more */
 #define FULL_SOLID  0.95 /* and once more; then .build may hold */
 #define FULL_FIRST  ((double)(16 << 20)) /* promoted, for the first one, */
-#define FULL_LEAST  ((double)(32 << 20)) /* for others, */
+#define FULL_LEAST  ((double)(24 << 20)) /* for others, */
 #define FULL_CHEAP  ((double)(4 << 20))  /* and for cheap ones, */
 #define FULL_MINOR  2.0  /* that scan so many times what minor ones do */
 #define FULL_MIX    0.25 /* weight of the last one in what those do */
@@ -47,6 +47,10 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
   else
     most += (1 + FULL_GROWTH) * full->built;
   return fresh > tdo_fmax(full_least(full, fresh), most);
+}
+
+bool tdo_full_dense(const tdo_full_t *full) {
+  return full->growth > FULL_GROWTH;
 }
 
 bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {

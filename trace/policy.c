@@ -26,6 +26,8 @@
                              minor collection would have to scan, */
 #define TENURE_MOST  0.7  /* up to this share of the heap */
 
+#define FULL_GROWN "The heap has grown since the last full collection."
+
 #define STRESS_PART 65536 /* bytes promoted at a time, under stress */
 
 /* Highest generation of CHAIN over its capacity, or -1. */
@@ -200,20 +202,36 @@ static void policy_size_chain(tdo_heap_t *heap) {
   tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, &facts);
 }
 
-/* A small heap is collected as a whole when its nursery is full, unless hardly
-   anything can have died since the last time (small.h). True if CHAIN is seen
-   to by that. */
-static bool policy_small(tdo_heap_t *heap, tdo_chain_t *chain) {
-  const tdo_gen_t *gens = chain->gens;
+/* Collect a small heap as a whole if that is due (small.h): its nursery is full,
+   or else a full collection is WANTED. True if it was. */
+static bool policy_small(tdo_heap_t *heap, bool wanted) {
+  const tdo_gen_t *gens;
+  tdo_small_facts_t facts;
 
-  if (chain != heap->default_chain || gens[0].fresh <= gens[0].capacity ||
-      !policy_alone(heap) || tdo_shortage_small(heap) ||
-      !tdo_small_due(&heap->small, gens[1].size + heap->top.size,
-                     gens[0].capacity, heap->pause_time))
+  if (!policy_alone(heap) || tdo_shortage_small(heap))
     return false;
-  if (policy_start_all(heap, true, "The nursery of a small heap is full."))
+  gens = heap->default_chain->gens;
+  facts = (tdo_small_facts_t){
+      .old = gens[1].size + heap->top.size,
+      .nursery = gens[0].capacity,
+      .minor = tdo_fmax(heap->full.minor, gens[0].survived),
+      .alive = tdo_full_dense(&heap->full) ? 0 : heap->alive,
+      .pause = heap->pause_time};
+  if (!(wanted && tdo_small_instead(&facts)) &&
+      !tdo_small_due(&heap->small, &facts))
+    return false;
+  if (policy_start_all(heap, true, wanted ? FULL_GROWN
+                                          : "The nursery of a small heap is "
+                                            "full."))
     tdo_trace_finish(heap);
   return true;
+}
+
+/* The same, when a generation of CHAIN passed its capacity. */
+static bool policy_small_chain(tdo_heap_t *heap, tdo_chain_t *chain) {
+  return chain == heap->default_chain &&
+         chain->gens[0].fresh > chain->gens[0].capacity &&
+         policy_small(heap, false);
 }
 
 /* Bytes that may be promoted as they are before the next minor collection. */
@@ -282,15 +300,15 @@ void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
     return;
   }
   if (policy_full_due(heap)) {
-    policy_begin_full(heap, "The heap has grown since the last full "
-                            "collection.");
+    if (heap->full_wanted || !policy_small(heap, true))
+      policy_begin_full(heap, FULL_GROWN);
     return;
   }
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
     long due = chain->ramps > 0 ? -1 : policy_due(chain);
     if (due >= 0) {
-      if (!policy_small(heap, chain) && !policy_tenure(heap, chain) &&
+      if (!policy_small_chain(heap, chain) && !policy_tenure(heap, chain) &&
           tdo_trace_start(heap, chain, (size_t)due,
                           "A generation passed its capacity."))
         policy_run(heap);
@@ -447,6 +465,7 @@ static void policy_small_collected(tdo_heap_t *heap) {
   tdo_small_collected(&heap->small,
                       middle->condemned_size + heap->top.condemned_size,
                       middle->survived + heap->top.survived);
+  tdo_full_minor(&heap->full, heap->default_chain->gens[0].survived);
 }
 
 void tdo_policy_collected(tdo_heap_t *heap) {

@@ -14,7 +14,14 @@
 
    .loose  A full collection leaves most of what lives where it is, and the
    room between, which is of no use and makes what minor collections scan lie
-   on more pages. Where that is most of a heap, what lives is soon copied. */
+   on more pages. Where that is most of a heap, what lives is soon copied.
+
+   .alike  Where much survives a minor collection, or it has many pages to scan, to
+   copy a few times as much is no more work: copying goes through new memory in
+   order. So a larger heap is small as well, if what is old dies.
+
+   .instead  A full collection that is due anyway takes less time by copying than
+   by marking in place, if little lives. */
 #ifndef TDO_TRACE_SMALL_H
 #define TDO_TRACE_SMALL_H
 
@@ -23,12 +30,23 @@
 typedef struct tdo_small {
   double most; /* .growth: old bytes until the next collection of everything */
   double room; /* .loose: bytes to be rid of; 0: not worth it */
+  bool sparse; /* the last collection of everything found some of it dead */
 } tdo_small_t;
 
-/* Is the next collection to be of everything, where OLD bytes are beyond a
-   nursery of CAPACITY and pauses may last PAUSE seconds? */
-bool tdo_small_due(const tdo_small_t *small, double old, double capacity,
-                   double pause);
+/* Bytes, but for the pause time (seconds). */
+typedef struct tdo_small_facts {
+  double old;     /* beyond the nursery */
+  double nursery; /* its capacity */
+  double minor;   /* that minor collections look at, lately */
+  double alive;   /* that survived the last full collection; 0: none was, or
+                     nearly all did */
+  double pause;
+} tdo_small_facts_t;
+
+/* The nursery is full: is the next collection to be of everything? */
+bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts);
+/* A full collection is due: is it to copy everything? */
+bool tdo_small_instead(const tdo_small_facts_t *facts);
 
 /* It was, and of OLD bytes beyond the nursery so many survived. */
 void tdo_small_collected(tdo_small_t *small, double old, double survived);
