@@ -135,16 +135,17 @@ static bool instead(double old, double alive, double pause) {
   return tdo_small_instead(&facts);
 }
 
-/* Instead of marking what is old, if little of it is taken to live, and even if
-   all of it lived a pause is long enough. */
+/* Instead of marking what is old, if so little of it is taken to live that a
+   pause is long enough. */
 START_TEST(instead_of_marking) {
   ck_assert(instead(80, 38, 0.1));
   ck_assert(!instead(80, 39, 0.1)); /* too much of it */
   ck_assert(instead(82, 39, 0.1));
-  ck_assert(instead(87, 20, 0.1));
-  ck_assert(!instead(88, 20, 0.1)); /* not all of it in this time, */
-  ck_assert(instead(96, 20, 1));
-  ck_assert(!instead(97, 20, 1));
+  ck_assert(instead(150, 69, 0.1));
+  ck_assert(!instead(150, 70, 0.1)); /* not in this time */
+  ck_assert(instead(150, 70, 0.11));
+  ck_assert(instead(192, 20, 1));
+  ck_assert(!instead(193, 20, 1));
   ck_assert(!instead(80, 0, 0.1)); /* not known */
 }
 END_TEST

@@ -27,6 +27,7 @@
 #define TENURE_MOST  0.7  /* up to this share of the heap */
 
 #define FULL_GROWN "The heap has grown since the last full collection."
+#define SMALL_FULL "The nursery of a small heap is full."
 
 #define STRESS_PART 65536 /* bytes promoted at a time, under stress */
 
@@ -153,7 +154,8 @@ static void policy_stress_full(tdo_heap_t *heap) {
                         "stress, full"))
     return;
   heap->trace.move_all = heap->stress_move;
-  if (policy_incremental(heap) && !heap->trace.small)
+  if (policy_incremental(heap) &&
+      !(heap->trace.small && heap->stress_move)) /* either way (.instead) */
     (void)tdo_trace_work(heap, 1, 0);
   else
     tdo_trace_finish(heap);
@@ -220,10 +222,12 @@ static bool policy_small(tdo_heap_t *heap, bool wanted) {
   if (!(wanted && tdo_small_instead(&facts)) &&
       !tdo_small_due(&heap->small, &facts))
     return false;
-  if (policy_start_all(heap, true, wanted ? FULL_GROWN
-                                          : "The nursery of a small heap is "
-                                            "full."))
-    tdo_trace_finish(heap);
+  if (policy_start_all(heap, true, wanted ? FULL_GROWN : SMALL_FULL)) {
+    if (wanted) /* it may be that more lives than is taken to */
+      policy_run(heap);
+    else
+      tdo_trace_finish(heap);
+  }
   return true;
 }
 

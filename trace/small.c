@@ -19,9 +19,9 @@
 
 #define INSTEAD_LIVE 1.25 /* times what lived the last time may do so now, */
 #define INSTEAD_PART 0.6  /* if that is at most this share of old bytes, of */
-#define INSTEAD_MOST ((double)(96 << 20)) /* which there are no more than that, */
-#define INSTEAD_RATE 1e9  /* and all can be copied, so many in a second, within
-                             the pause time */
+#define INSTEAD_MOST ((double)(192 << 20)) /* which there are no more than that,
+                             and can be copied with a nursery in a pause, at */
+#define INSTEAD_RATE 1e9  /* so many bytes in a second */
 
 /* May LIVE bytes of old objects be copied with a nursery? */
 static bool small_fits(double live, const tdo_small_facts_t *facts) {
@@ -50,7 +50,7 @@ bool tdo_small_instead(const tdo_small_facts_t *facts) {
 
   return live > 0 && live <= INSTEAD_PART * facts->old &&
          facts->old <= INSTEAD_MOST &&
-         facts->old + facts->nursery <= facts->pause * INSTEAD_RATE;
+         live + facts->nursery <= facts->pause * INSTEAD_RATE;
 }
 
 void tdo_small_collected(tdo_small_t *small, double old, double survived) {

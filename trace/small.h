@@ -21,7 +21,8 @@
    order. So a larger heap is small as well, if what is old dies.
 
    .instead  A full collection that is due anyway takes less time by copying than
-   by marking in place, if little lives. */
+   by marking in place, if little lives. It goes on in slices if that is more than
+   a pause is long enough for. */
 #ifndef TDO_TRACE_SMALL_H
 #define TDO_TRACE_SMALL_H
 
