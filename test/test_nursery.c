@@ -8,12 +8,18 @@
 
 /* The nursery, and the middle generation, in MiB. */
 static double nursery, middle;
+static double copied; /* with the last one */
 
 /* What they get in a heap of so much, OLD of it beyond the chain, if they had
    better have so much. */
 static void sizes_old(double heap, double old, double wished,
                       double wished_middle, double pause, double limit) {
-  tdo_nursery_facts_t facts = {heap * MIB, old * MIB, pause, limit * MIB, MIB};
+  tdo_nursery_facts_t facts = {.heap = heap * MIB,
+                               .old = old * MIB,
+                               .copied = copied * MIB,
+                               .pause_time = pause,
+                               .commit_limit = limit * MIB,
+                               .least = MIB};
   nursery = wished * MIB;
   middle = wished_middle * MIB;
   tdo_nursery_sizes(&nursery, &middle, &facts);
@@ -47,11 +53,29 @@ START_TEST(by_heap) {
   sizes(100, 100, 50, 0.1, 1e6);
   check_sizes(25, 36);
   sizes(10, 100, 2, 0.1, 1e6);
-  check_sizes(10, 2);
-  sizes(20, 100, 2, 0.1, 1e6);
-  check_sizes(16, 12);
+  check_sizes(8, 2);
   sizes(2, 100, 2, 0.1, 1e6); /* no larger than the heap */
   check_sizes(2, 2);
+}
+END_TEST
+
+/* As large as what is copied each time, if that is all that lives in a heap which
+   is not too large for it. */
+START_TEST(by_copied) {
+  copied = 12;
+  sizes(20, 100, 2, 0.1, 1e6);
+  check_sizes(12, 12);
+  sizes(10, 100, 2, 0.1, 1e6);
+  check_sizes(10, 2);
+  copied = 30;
+  sizes(40, 100, 32, 0.1, 1e6);
+  check_sizes(16, 32);
+  sizes(20, 100, 100, 0.1, 64);
+  check_sizes(12, 12);
+  copied = 3;
+  sizes(10, 100, 2, 0.1, 1e6);
+  check_sizes(8, 2);
+  copied = 0;
 }
 END_TEST
 
@@ -100,7 +124,7 @@ END_TEST
    of what is left. */
 START_TEST(by_commit_limit) {
   sizes(20, 100, 100, 0.1, 64);
-  check_sizes(12, 12);
+  check_sizes(8, 12);
   sizes(30, 100, 100, 0.1, 64);
   check_sizes(4, 4);
   sizes(50, 100, 100, 0.1, 64);
@@ -226,5 +250,5 @@ START_TEST(when) {
 }
 END_TEST
 
-SUITE_MAIN("nursery", 10, by_heap, as_wished, by_old, middle_found, by_limits,
+SUITE_MAIN("nursery", 10, by_heap, by_copied, as_wished, by_old, middle_found, by_limits,
            by_commit_limit, tried, bounded, not_compared, not_noted, when)

@@ -30,6 +30,7 @@ typedef struct tdo_nursery {
 /* What bounds the sizes. */
 typedef struct tdo_nursery_facts {
   double heap, old;    /* bytes in automatic pools, and beyond their chains */
+  double copied;       /* by the last collection, of a small heap; else 0 */
   double pause_time;   /* seconds */
   double commit_limit; /* bytes */
   double least;        /* bytes, of any nursery */

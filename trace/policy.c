@@ -189,6 +189,7 @@ static bool policy_stress(tdo_heap_t *heap) {
 static tdo_nursery_facts_t policy_bounds(const tdo_heap_t *heap) {
   return (tdo_nursery_facts_t){.heap = tdo_heap_size(heap),
                                .old = heap->top.size,
+                               .copied = heap->trace.small ? heap->alive : 0,
                                .pause_time = heap->pause_time,
                                .commit_limit =
                                    (double)tdo_space_most(&heap->space),
