@@ -50,17 +50,6 @@ START_TEST(by_survivors) {
 }
 END_TEST
 
-/* Did nearly all survive? */
-START_TEST(dense) {
-  tdo_full_t full = {0};
-  ck_assert(!tdo_full_dense(&full));
-  full = after(100 * MIB, 70 * MIB);
-  ck_assert(!tdo_full_dense(&full));
-  full = after(100 * MIB, 80 * MIB);
-  ck_assert(tdo_full_dense(&full));
-}
-END_TEST
-
 /* Room between survivors counts by half, and so the heap does not grow for
    ever where all that was promoted stays in place, with room in it: each time
    a full collection finds LIVE bytes. */
@@ -135,5 +124,5 @@ START_TEST(unknown) {
 }
 END_TEST
 
-SUITE_MAIN("full", 10, first, by_survivors, dense, by_room, cheap, built, not_built,
+SUITE_MAIN("full", 10, first, by_survivors, by_room, cheap, built, not_built,
            begun, unknown)

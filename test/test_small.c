@@ -130,23 +130,28 @@ START_TEST(alike) {
 END_TEST
 
 static bool instead(double old, double alive, double pause) {
+  tdo_small_t small = after(30, 20);
   tdo_small_facts_t facts = {.old = old * MIB, .nursery = 8 * MIB,
                              .alive = alive * MIB, .pause = pause};
-  return tdo_small_instead(&facts);
+  return tdo_small_instead(&small, &facts);
 }
 
 /* Instead of marking what is old, if so little of it is taken to live that a
    pause is long enough. */
 START_TEST(instead_of_marking) {
+  tdo_small_t small = after(30, 29);
+  tdo_small_facts_t facts = {.old = 80 * MIB, .alive = 29 * MIB, .pause = 0.1};
   ck_assert(instead(80, 38, 0.1));
   ck_assert(!instead(80, 39, 0.1)); /* too much of it */
   ck_assert(instead(82, 39, 0.1));
   ck_assert(instead(150, 69, 0.1));
   ck_assert(!instead(150, 70, 0.1)); /* not in this time */
   ck_assert(instead(150, 70, 0.11));
-  ck_assert(instead(192, 20, 1));
-  ck_assert(!instead(193, 20, 1));
-  ck_assert(!instead(80, 0, 0.1)); /* not known */
+  ck_assert(instead(182, 20, 0.1));
+  ck_assert(!instead(183, 20, 0.1)); /* not all of it in this time */
+  ck_assert(instead(192, 20, 0.11));
+  ck_assert(!instead(193, 20, 0.11));
+  ck_assert(!tdo_small_instead(&small, &facts)); /* nothing had died */
 }
 END_TEST
 

@@ -49,10 +49,6 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
   return fresh > tdo_fmax(full_least(full, fresh), most);
 }
 
-bool tdo_full_dense(const tdo_full_t *full) {
-  return full->growth > FULL_GROWTH;
-}
-
 bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   bool dense = facts->survived > FULL_DENSE * facts->filled;
   bool solid = facts->survived > FULL_SOLID * facts->filled;

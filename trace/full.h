@@ -53,9 +53,6 @@ typedef struct tdo_full_facts {
    barriers were hit or pages found written; SIZE_MAX where nobody knows. */
 bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes);
 
-/* Did nearly all survive the last one? */
-bool tdo_full_dense(const tdo_full_t *full);
-
 /* A minor collection scanned so many bytes. */
 void tdo_full_minor(tdo_full_t *full, double scanned);
 

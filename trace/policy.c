@@ -218,9 +218,9 @@ static bool policy_small(tdo_heap_t *heap, bool wanted) {
       .old = gens[1].size + heap->top.size,
       .nursery = gens[0].capacity,
       .minor = tdo_fmax(heap->full.minor, gens[0].survived),
-      .alive = tdo_full_dense(&heap->full) ? 0 : heap->alive,
+      .alive = heap->alive,
       .pause = heap->pause_time};
-  if (!(wanted && tdo_small_instead(&facts)) &&
+  if (!(wanted && tdo_small_instead(&heap->small, &facts)) &&
       !tdo_small_due(&heap->small, &facts))
     return false;
   if (policy_start_all(heap, true, wanted ? FULL_GROWN : SMALL_FULL)) {

@@ -19,9 +19,11 @@
 
 #define INSTEAD_LIVE 1.25 /* times what lived the last time may do so now, */
 #define INSTEAD_PART 0.6  /* if that is at most this share of old bytes, of */
-#define INSTEAD_MOST ((double)(192 << 20)) /* which there are no more than that,
-                             and can be copied with a nursery in a pause, at */
-#define INSTEAD_RATE 1e9  /* so many bytes in a second */
+#define INSTEAD_MOST ((double)(192 << 20)) /* which there are no more than that, */
+#define INSTEAD_RATE 1e9  /* and can be copied with a nursery in a pause, so many
+                             bytes in a second; */
+#define INSTEAD_ALL  2e9  /* the same of all, since even that may live, and be
+                             copied in the flip */
 
 /* May LIVE bytes of old objects be copied with a nursery? */
 static bool small_fits(double live, const tdo_small_facts_t *facts) {
@@ -45,12 +47,14 @@ bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts) {
          old > small->most;
 }
 
-bool tdo_small_instead(const tdo_small_facts_t *facts) {
+bool tdo_small_instead(const tdo_small_t *small,
+                       const tdo_small_facts_t *facts) {
   double live = INSTEAD_LIVE * facts->alive;
 
-  return live > 0 && live <= INSTEAD_PART * facts->old &&
+  return small->sparse && live <= INSTEAD_PART * facts->old &&
          facts->old <= INSTEAD_MOST &&
-         live + facts->nursery <= facts->pause * INSTEAD_RATE;
+         live + facts->nursery <= facts->pause * INSTEAD_RATE &&
+         facts->old + facts->nursery <= facts->pause * INSTEAD_ALL;
 }
 
 void tdo_small_collected(tdo_small_t *small, double old, double survived) {

@@ -39,15 +39,15 @@ typedef struct tdo_small_facts {
   double old;     /* beyond the nursery */
   double nursery; /* its capacity */
   double minor;   /* that minor collections look at, lately */
-  double alive;   /* that survived the last full collection; 0: none was, or
-                     nearly all did */
+  double alive;   /* that survived the last collection of everything */
   double pause;
 } tdo_small_facts_t;
 
 /* The nursery is full: is the next collection to be of everything? */
 bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts);
 /* A full collection is due: is it to copy everything? */
-bool tdo_small_instead(const tdo_small_facts_t *facts);
+bool tdo_small_instead(const tdo_small_t *small,
+                       const tdo_small_facts_t *facts);
 
 /* It was, and of OLD bytes beyond the nursery so many survived. */
 void tdo_small_collected(tdo_small_t *small, double old, double survived);
