@@ -618,7 +618,7 @@ static size_t filled_within(int resource, size_t limit) {
     m = manual(arena);
     while (n < 254 && mps_alloc(&p, m, MIB) == MPS_RES_OK)
       ++n;
-    _exit((int)n);
+    suite_leave((int)n);
   }
   ck_assert_int_eq(waitpid(child, &status, 0), child);
   ck_assert(WIFEXITED(status));
