@@ -217,9 +217,7 @@ static void settings_complain(size_t index, const char *text) {
                                text,
                                " cannot be read: expected ",
                                row->accepts,
-                               "; using ",
-                               row->default_text,
-                               "\n"};
+                               "; it is ignored\n"};
   if (!atomic_exchange(&said[index], true)) {
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
       (void)mps_lib_fputs(parts[i], mps_lib_get_stderr());

@@ -148,7 +148,7 @@ START_TEST(message) {
   read_with("TESTUDO_SHIELD", "best");
   ck_assert_str_eq(said,
                    "testudo: TESTUDO_SHIELD=best cannot be read: expected "
-                   "naive, ranged, deferred, dirty or off; using deferred\n");
+                   "naive, ranged, deferred, dirty or off; it is ignored\n");
 }
 END_TEST
 

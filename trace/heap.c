@@ -533,19 +533,19 @@ static mps_res_t heap_start_space(tdo_heap_t *heap,
 
 static size_t heap_window(const tdo_heap_options_t *options) {
   size_t limit = tdo_vm_address_limit(), physical = tdo_vm_physical();
-  size_t data = tdo_vm_data_limit();
+  size_t data = tdo_vm_data_limit(), window;
 
   if (options->window != 0)
     return options->window;
   if (limit != SIZE_MAX) /* address space is rationed: leave half of it */
     return tdo_max(options->size, limit / 2);
-  if (data != SIZE_MAX) /* the tables of a window count as data */
-    return tdo_max(options->size, tdo_min(data, SIZE_MAX / 8) * 2);
   if (physical == SIZE_MAX) /* address space is taken from the heap of C */
     return tdo_max(options->size, WINDOW_UNKNOWN);
   /* Many arenas must not use up the address space of the process. */
-  return tdo_max(WINDOW_LEAST, physical * WINDOW_SHARE) /
-         (1 + heaps_count() / WINDOW_ARENAS);
+  window = tdo_max(WINDOW_LEAST, physical * WINDOW_SHARE) /
+           (1 + heaps_count() / WINDOW_ARENAS);
+  /* Its tables count as data, used or not. */
+  return data < window / 2 ? tdo_max(options->size, 2 * data) : window;
 }
 
 /* The size of huge pages, if any generation shall have them. */

@@ -137,6 +137,7 @@ static bool policy_alone(const tdo_heap_t *heap) {
 
 /* Start a collection of everything, as that of a small heap, or not. */
 static bool policy_start_all(tdo_heap_t *heap, bool small, const char *why) {
+  heap->debt = 0;
   heap->small_next = small;
   return tdo_trace_start(heap, NULL, 0, why);
 }
