@@ -292,16 +292,14 @@ bool tdo_space_charge(tdo_space_t *sp, size_t bytes) {
   if (bytes > sp->commit_limit - tdo_min(sp->commit_limit, sp->committed))
     return false;
   sp->committed += bytes;
-  if (sp->vm != NULL) /* its tables are beside the chunks */
-    sp->charged += bytes;
+  sp->charged += bytes;
   return true;
 }
 
 void tdo_space_credit(tdo_space_t *sp, size_t bytes) {
   TDO_CHECK(sp->committed >= bytes);
   sp->committed -= bytes;
-  if (sp->vm != NULL)
-    sp->charged -= bytes;
+  sp->charged -= bytes;
 }
 
 tdo_group_t tdo_space_group_new(tdo_space_t *sp, unsigned char byte) {

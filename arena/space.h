@@ -111,7 +111,7 @@ typedef struct tdo_space {
   size_t cold_hint;  /* no cold free zone below */
   /* Accounts, in bytes. */
   size_t reserved;  /* sum of chunks */
-  size_t charged;   /* tables beside them, as far as they are in use */
+  size_t charged;   /* in use beside them: tables and the like */
   size_t committed; /* used and spare grains, and tables */
   size_t spare;     /* spare grains */
   size_t held;      /* spare that counts as in use: the nursery's */
@@ -195,6 +195,10 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n);
 mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit);
 void tdo_space_spare_set(tdo_space_t *sp, double fraction);
 size_t tdo_space_spare(const tdo_space_t *sp); /* bytes, less held */
+/* Bytes that the arena reports as reserved: never less than committed. */
+static inline size_t tdo_space_reserved(const tdo_space_t *sp) {
+  return sp->reserved + sp->charged;
+}
 /* Most bytes that may be committed: the limit, or what client memory has. */
 size_t tdo_space_most(const tdo_space_t *sp);
 /* Of these, bytes that nothing uses. */

@@ -107,12 +107,9 @@ static void client_add(tdo_space_t *sp, char *base, size_t grains,
   atomic_store_explicit(&sp->block_count, i + 1, memory_order_release);
 }
 
-/* The tables count as reserved and in use. */
 static mps_res_t client_charge_tables(tdo_space_t *sp) {
-  if (!tdo_space_charge(sp, sp->tables_size))
-    return MPS_RES_COMMIT_LIMIT;
-  sp->reserved += sp->tables_size;
-  return MPS_RES_OK;
+  return tdo_space_charge(sp, sp->tables_size) ? MPS_RES_OK
+                                               : MPS_RES_COMMIT_LIMIT;
 }
 
 mps_res_t tdo_space_init_client(tdo_space_t *sp, void *base, size_t size,

@@ -230,7 +230,7 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
 
 size_t tdo_space_most(const tdo_space_t *sp) {
   return sp->vm != NULL ? sp->commit_limit
-                        : tdo_min(sp->commit_limit, sp->reserved);
+                        : tdo_min(sp->commit_limit, tdo_space_reserved(sp));
 }
 
 size_t tdo_space_room(const tdo_space_t *sp) {

@@ -86,8 +86,8 @@ typedef struct tdo_settings {
 extern const char *const tdo_settings_shields[5];
 
 /* Read the environment. A value that cannot be read gives one line on the
-   plinth's standard error, once in the process for each variable, and the
-   default. An empty value counts as unset. Thread-safe as getenv is. */
+   plinth's standard error, once in the process for each variable; it counts as
+   unset, and so does an empty one. Thread-safe as getenv is. */
 void tdo_settings_read(tdo_settings_t *settings_o);
 
 /* The rows as text, for help. */

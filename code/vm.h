@@ -102,10 +102,10 @@ tdo_vm_t *tdo_vm_system(void);
 /* Bytes of address space that the process may still ask for (RLIMIT_AS), or
    SIZE_MAX; and bytes of physical memory of the machine. */
 size_t tdo_vm_address_limit(void);
-/* Bytes that it may have of memory of its own (RLIMIT_DATA), used or not, or
-   SIZE_MAX. */
-size_t tdo_vm_data_limit(void);
 size_t tdo_vm_physical(void);
+/* Bytes that the process may have of memory of its own (RLIMIT_DATA), used or
+   not, or SIZE_MAX. */
+size_t tdo_vm_data_limit(void);
 
 /* Page faults that the system took for this process, without and with input;
    zero if unknown. One system call on Linux, not counted. */

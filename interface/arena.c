@@ -227,7 +227,8 @@ mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
   res = tdo_heap_create(&heap, cls, &options);
   if (res != MPS_RES_OK)
     return res;
-  TDO_EVENT(ARENA, ARENA_CREATE, (tdo_word_t)heap, heap->space.reserved,
+  TDO_EVENT(ARENA, ARENA_CREATE, (tdo_word_t)heap,
+            tdo_space_reserved(&heap->space),
             (tdo_word_t)1 << heap->space.grain_shift);
   *arena_o = heap;
   return MPS_RES_OK;
@@ -318,8 +319,7 @@ mps_res_t mps_arena_vm_growth(mps_arena_t arena, size_t desired,
     return value;                                                             \
   }
 
-PROPERTY(size_t, mps_arena_reserved,
-         arena->space.reserved + arena->space.charged)
+PROPERTY(size_t, mps_arena_reserved, tdo_space_reserved(&arena->space))
 PROPERTY(size_t, mps_arena_committed, arena->space.committed)
 PROPERTY(size_t, mps_arena_spare_committed, tdo_space_spare(&arena->space))
 PROPERTY(size_t, mps_arena_commit_limit, arena->space.commit_limit)

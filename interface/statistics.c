@@ -188,7 +188,7 @@ void tdo_arena_describe(mps_arena_t arena, FILE *stream) {
   ENTRY_ARENA(arena, );
   ENTRY_REQUIRE(stream != NULL, "no stream to describe the arena on", );
   entered = ENTRY_LOOK(arena);
-  reserved = arena->space.reserved + arena->space.charged;
+  reserved = tdo_space_reserved(&arena->space);
   committed = arena->space.committed;
   spare = tdo_space_spare(&arena->space);
   TDO_RING_FOR(node, &arena->pools)

@@ -258,7 +258,6 @@ START_TEST(large_extension) {
 }
 END_TEST
 
-/* Created and destroyed over and over in one place. */
 static size_t null_seen;
 
 static mps_res_t scan_null(mps_ss_t ss, void *p, size_t s) {
@@ -292,6 +291,7 @@ START_TEST(null_reference) {
 }
 END_TEST
 
+/* Created and destroyed over and over in one place. */
 START_TEST(again_and_again) {
   for (int i = 0; i < 2000; ++i) {
     mps_pool_t p;

@@ -28,7 +28,7 @@ static bool inside(const char *base, const char *limit) {
 
 static void grow(tdo_space_t *sp, char *base, size_t size) {
   mps_res_t res;
-  size_t reserved = block_count == 0 ? 0 : sp->reserved;
+  size_t reserved = block_count == 0 ? 0 : tdo_space_reserved(sp);
 
   blocks[block_count].base = base;
   blocks[block_count++].size = size;
@@ -39,15 +39,15 @@ static void grow(tdo_space_t *sp, char *base, size_t size) {
   } else {
     res = tdo_space_add_block(sp, base, size);
     if (res == MPS_RES_MEMORY) { /* too small for the larger tables */
-      REQUIRE(size < 256 * 1024 && sp->reserved == reserved);
+      REQUIRE(size < 256 * 1024 && tdo_space_reserved(sp) == reserved);
       --block_count;
       return;
     }
     REQUIRE(res == MPS_RES_OK);
     REQUIRE(tdo_space_add_block(sp, base, size) == MPS_RES_PARAM);
   }
-  REQUIRE(sp->reserved > reserved && sp->reserved <= reserved + size);
-  REQUIRE(sp->committed <= sp->reserved);
+  REQUIRE(tdo_space_reserved(sp) > reserved && tdo_space_reserved(sp) <= reserved + size);
+  REQUIRE(sp->committed <= tdo_space_reserved(sp));
   REQUIRE(tdo_space_check(sp));
 }
 
@@ -191,7 +191,7 @@ START_TEST(sizes) {
       REQUIRE(memory[i] == 0x77);
     if (!worked)
       continue;
-    REQUIRE(sp.reserved <= size);
+    REQUIRE(tdo_space_reserved(&sp) <= size);
     REQUIRE(tdo_space_start(&sp, 0, &no_hooks) == MPS_RES_OK);
     REQUIRE(tdo_space_add_block(&sp, &res, sizeof res) == MPS_RES_MEMORY);
     tdo_space_finish(&sp);

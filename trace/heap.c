@@ -633,7 +633,6 @@ static mps_res_t heap_create_client(tdo_heap_t **heap_o,
                               options->commit_limit, options->spare, pages);
   if (res == MPS_RES_OK) {
     heap->summary.page = heap->space.extra;
-    heap->space.reserved += sizeof *heap;
     res = heap_init_contents(heap, options);
   }
   if (res == MPS_RES_OK)

@@ -471,6 +471,7 @@ static void policy_small_collected(tdo_heap_t *heap) {
   tdo_small_collected(&heap->small,
                       middle->condemned_size + heap->top.condemned_size,
                       middle->survived + heap->top.survived);
+  /* A minor one would have looked at so much, at least. */
   tdo_full_minor(&heap->full, heap->default_chain->gens[0].survived);
 }
 
