@@ -69,7 +69,11 @@ START_TEST(by_copied) {
   check_sizes(10, 2);
   copied = 30;
   sizes(40, 100, 32, 0.1, 1e6);
-  check_sizes(16, 32);
+  check_sizes(30, 32);
+  copied = 70;
+  sizes(90, 100, 100, 0.1, 1e6);
+  check_sizes(64, 36);
+  copied = 30;
   sizes(20, 100, 100, 0.1, 64);
   check_sizes(12, 12);
   copied = 3;

@@ -23,9 +23,9 @@ START_TEST(by_size) {
   ck_assert(due(&small, 0));
   ck_assert(due(&small, 16));
   ck_assert(!due(&small, 16.1));
-  ck_assert(due_with(&small, 6.1, 0.5, 1, 0.01));
-  ck_assert(!due_with(&small, 6.3, 0.5, 1, 0.01));
-  ck_assert(!due_with(&small, 0, 0.5, 1, 0));
+  ck_assert(due_with(&small, 8.1, 0.5, 1, 0.01));
+  ck_assert(!due_with(&small, 8.2, 0.5, 1, 0.01));
+  ck_assert(!due_with(&small, 0.1, 0.5, 1, 0));
 }
 END_TEST
 
@@ -44,6 +44,21 @@ START_TEST(growth) {
   ck_assert(due(&small, 3.1));
   small = after(2, 1.79);
   ck_assert(due(&small, 1.5 * 1.8));
+}
+END_TEST
+
+/* Or, where there is some, if minor collections free less in the same time. */
+START_TEST(less) {
+  tdo_small_t small = after(10, 9);
+  tdo_small_facts_t facts = {.old = 8 * MIB, .nursery = 8 * MIB,
+                             .pause = 0.1};
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.less = true;
+  ck_assert(tdo_small_due(&small, &facts));
+  facts.old = 7.9 * MIB;
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.old = 17 * MIB; /* too large */
+  ck_assert(!tdo_small_due(&small, &facts));
 }
 END_TEST
 
@@ -90,8 +105,8 @@ START_TEST(loose) {
   ck_assert(due_marked(16, 8, 12.1)); /* .growth */
   ck_assert(!due_marked(4, 2, 3));
   ck_assert(due_marked(32, 15, 32));
-  ck_assert(due_marked(64, 16, 64));
-  ck_assert(!due_marked(64.1, 16, 64.1));
+  ck_assert(due_marked(256, 16, 256));
+  ck_assert(!due_marked(256.1, 16, 256.1));
 }
 END_TEST
 
@@ -117,9 +132,10 @@ START_TEST(alike) {
   ck_assert(due_with(&small, 30.1, 8, 5.1, 0.1));
   ck_assert(!due_with(&small, 30.1, 8, 5, 0.1));
   ck_assert(!due_with(&small, 29.9, 8, 5.1, 0.1)); /* .growth */
-  ck_assert(due_with(&small, 40, 8, 10, 0.1));
-  ck_assert(!due_with(&small, 40.1, 8, 10, 0.1));
-  ck_assert(!due_with(&small, 30.1, 8, 5.1, 0.05));
+  ck_assert(due_with(&small, 80, 8, 20, 0.1));
+  ck_assert(!due_with(&small, 80.1, 8, 20, 0.1));
+  ck_assert(due_with(&small, 30.1, 8, 5.1, 0.04));
+  ck_assert(!due_with(&small, 30.1, 8, 5.1, 0.03));
   small = after(30, 24.1);
   ck_assert(!due_with(&small, 37, 8, 10, 0.1));
   tdo_small_marked(&small, 30 * MIB, 24 * MIB);
@@ -136,24 +152,66 @@ static bool instead(double old, double alive, double pause) {
   return tdo_small_instead(&small, &facts);
 }
 
-/* Instead of marking what is old, if so little of it is taken to live that a
-   pause is long enough. */
+/* Instead of marking what is old, if what is taken to live is not nearly all of
+   it, and the flip not too long for the pause time. */
 START_TEST(instead_of_marking) {
   tdo_small_t small = after(30, 29);
   tdo_small_facts_t facts = {.old = 80 * MIB, .alive = 29 * MIB, .pause = 0.1};
-  ck_assert(instead(80, 38, 0.1));
-  ck_assert(!instead(80, 39, 0.1)); /* too much of it */
-  ck_assert(instead(82, 39, 0.1));
-  ck_assert(instead(150, 69, 0.1));
-  ck_assert(!instead(150, 70, 0.1)); /* not in this time */
-  ck_assert(instead(150, 70, 0.11));
-  ck_assert(instead(182, 20, 0.1));
-  ck_assert(!instead(183, 20, 0.1)); /* not all of it in this time */
-  ck_assert(instead(192, 20, 0.11));
-  ck_assert(!instead(193, 20, 0.11));
+  ck_assert(instead(80, 51, 0.1));
+  ck_assert(!instead(80, 52, 0.1)); /* too much of it */
+  ck_assert(instead(82, 52, 0.1));
+  ck_assert(instead(182, 20, 0.01));
+  ck_assert(!instead(183, 20, 0.01)); /* the flip */
+  ck_assert(instead(183, 20, 0.011));
+  ck_assert(instead(1024, 20, 0.1));
+  ck_assert(!instead(1025, 20, 0.1));
   ck_assert(!tdo_small_instead(&small, &facts)); /* nothing had died */
 }
 END_TEST
 
-SUITE_MAIN("small", 10, by_size, growth, dense, little, loose, tightened, alike,
-           instead_of_marking)
+/* FRESH MiB came since a heap of SIZE MiB was marked in which so many live. */
+static bool soon(double size, double alive, double fresh) {
+  tdo_small_t small = {0};
+  tdo_small_facts_t facts = {.old = (size + fresh) * MIB, .nursery = 8 * MIB,
+                             .alive = alive * MIB, .pause = 0.1};
+  tdo_small_marked(&small, size * MIB, alive * MIB);
+  return tdo_small_soon(&small, &facts, fresh * MIB);
+}
+
+/* The next one comes soon after one that left much room, if it copies. */
+START_TEST(sooner) {
+  tdo_small_t small = {0};
+  tdo_small_facts_t facts = {.old = 300 * MIB, .alive = 100 * MIB,
+                             .pause = 0.1};
+  ck_assert(soon(200, 100, 51));
+  ck_assert(!soon(200, 100, 50));
+  ck_assert(soon(200, 119, 60));
+  ck_assert(!soon(200, 120, 100)); /* not that much room */
+  ck_assert(soon(30, 10, 16.1));
+  ck_assert(!soon(30, 10, 16));
+  ck_assert(!soon(1000, 100, 51)); /* it would be too large to be copied */
+  tdo_small_marked(&small, 200 * MIB, 100 * MIB);
+  ck_assert(tdo_small_soon(&small, &facts, 100 * MIB));
+  tdo_small_collected(&small, 200 * MIB, 100 * MIB);
+  ck_assert(!tdo_small_soon(&small, &facts, 100 * MIB));
+}
+END_TEST
+
+/* In one go where even all of it can be copied in a pause. */
+START_TEST(at_once) {
+  tdo_small_t small = {0};
+  tdo_small_facts_t facts = {.old = 50 * MIB, .nursery = 16 * MIB,
+                             .pause = 0.1};
+  ck_assert(tdo_small_at_once(&small, &facts));
+  facts.nursery = 17 * MIB;
+  ck_assert(!tdo_small_at_once(&small, &facts));
+  tdo_small_marked(&small, 80 * MIB, 20 * MIB); /* 60 of it is room */
+  facts.old = 110 * MIB;
+  ck_assert(!tdo_small_at_once(&small, &facts));
+  facts.nursery = 16 * MIB;
+  ck_assert(tdo_small_at_once(&small, &facts));
+}
+END_TEST
+
+SUITE_MAIN("small", 10, by_size, growth, less, dense, little, loose, tightened,
+           alike, instead_of_marking, sooner, at_once)

@@ -98,7 +98,7 @@ END_TEST
 
 /* Where pauses may not be as long as that takes, collections are minor. */
 START_TEST(short_pauses) {
-  begin(0.0005);
+  begin(0.0001);
   build(100, 50);
   (void)replace(suite_size(4000, 100));
   check_lists();
@@ -153,11 +153,12 @@ START_TEST(grows_and_shrinks) {
 }
 END_TEST
 
-enum { WIDE = 1000 }; /* references of an object */
+enum { WIDE = 1000 }; /* references of an object, to others with so many: */
+static size_t slots = 6;
 
 /* Let the object at AT of the table refer to a new one of its own. */
 static void put(size_t at, size_t slot) {
-  mps_addr_t obj = obj_on(small_ap, OBJ_NODE, 6);
+  mps_addr_t obj = obj_on(small_ap, OBJ_NODE, slots);
   *obj_ref(obj, 0) = (mps_addr_t)(at << 2 | 1);
   *obj_ref(table[at], slot) = obj;
 }
@@ -260,6 +261,36 @@ START_TEST(alike) {
 }
 END_TEST
 
+/* The largest size of the pool while objects are replaced one by one. */
+static size_t replace_watched(size_t rounds, size_t times) {
+  size_t most = 0;
+  for (size_t i = 0; i < rounds; ++i) {
+    replace_singly(times);
+    most = tdo_max(most, mps_pool_total_size(small_pool));
+  }
+  return most;
+}
+
+/* What is larger still is copied, too, instead of being marked, in slices: then
+   it has three times what lives at most (five, where objects stay in place). */
+START_TEST(instead) {
+  size_t built_size, most;
+  begin(0.1);
+  slots = 36;
+  build_wide(suite_varied() ? 3 : 340);
+  (void)mps_arena_collect(arena); /* of nothing, if one was about to flip */
+  mps_arena_release(arena);
+  built_size = mps_pool_total_size(small_pool);
+  ck_assert(suite_varied() || built_size > 90 * MIB);
+  (void)replace_watched(suite_varied() ? 1 : 600, 5000);
+  most = replace_watched(suite_varied() ? 1 : 200, 5000);
+  check_wide();
+  tdo_arena_check(arena);
+  ck_assert(suite_varied() || most < 4 * built_size);
+  end();
+}
+END_TEST
+
 /* Beside a chain of the client's that has something, there are generations. */
 START_TEST(beside_another_chain) {
   size_t full;
@@ -275,4 +306,5 @@ START_TEST(beside_another_chain) {
 END_TEST
 
 SUITE_MAIN("small_heap", 60, replaced, short_pauses, lives_on,
-           grows_and_shrinks, loosened, built, alike, beside_another_chain)
+           grows_and_shrinks, loosened, built, alike, instead,
+           beside_another_chain)

@@ -10,6 +10,7 @@
 #include "trace/evacuate.h"
 #include "trace/full.h"
 #include "trace/small.h"
+#include "trace/worth.h"
 #include "trace/nursery.h"
 #include "trace/ld.h"
 #include "trace/message.h"
@@ -107,10 +108,12 @@ struct mps_arena_s {
   double pause_time;
   mps_arena_extended_t extended;
   mps_arena_contracted_t contracted;
-  /* Policy (policy.c). */
+  /* Policy (policy.c, learn.c). */
   tdo_full_t full;
   tdo_small_t small;
+  tdo_worth_t worth;
   bool small_next;       /* the next collection is of a small heap, whole */
+  bool instead;          /* the last of these was so as a full one was due */
   size_t skip, skip_next; /* collections for which the nursery is promoted
                             past the middle generation: now, and next time */
   size_t dense;          /* nurseries in a row of which nearly all survived */
@@ -121,6 +124,12 @@ struct mps_arena_s {
                             the time in pauses until then */
   tdo_nursery_t nursery;
   tdo_evacuate_t evacuate;
+  /* Old pages, and runs of them, that refer to what is young, as the last minor
+     collection found while something was taken to be built; and all the pages,
+     since ever, of those that found many runs. */
+  struct {
+    size_t runs, pages, written;
+  } remembered;
   double alive;          /* bytes that survived the last full collection */
   double debt;           /* bytes of scanning owed by a collection */
   double pause_left;     /* ns by which the last pause could have been longer, */
@@ -235,7 +244,7 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
 bool tdo_policy_start_full(tdo_heap_t *heap, const char *why);
 bool tdo_policy_collect(tdo_heap_t *heap, const char *why);
 /* After a collection: capacities, spare memory held for the nursery. */
-void tdo_policy_collected(tdo_heap_t *heap);
+void tdo_learn(tdo_heap_t *heap);
 
 /* At the end of a collection: a line about it, if the user wants them. */
 void tdo_heap_log(tdo_heap_t *heap);

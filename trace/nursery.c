@@ -5,9 +5,8 @@
 
 #define NURSERY_LOW   0.125 /* of the heap, that the nursery has */
 #define NURSERY_HIGH  0.25  /* at least, and at most; within these limits: */
-#define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be; */
-#define NURSERY_WHOLE ((double)(16 << 20)) /* or this, as large as what else is
-                                              copied each time */
+#define NURSERY_FAIR  ((double)(8 << 20)) /* least may be, most may be (or as
+                                             large as what else is copied) */
 #define NURSERY_SMALL ((double)(384 << 10)) /* least that is fair, or the heap's
                                                size, if that is more */
 #define NURSERY_TINY  ((double)(1 << 20))
@@ -64,7 +63,7 @@ static double nursery_least(const tdo_nursery_facts_t *facts) {
 }
 
 double tdo_nursery_most(const tdo_nursery_facts_t *facts) {
-  double large = tdo_fmax(NURSERY_FAIR, tdo_fmin(facts->copied, NURSERY_WHOLE));
+  double large = tdo_fmax(NURSERY_FAIR, facts->copied);
   double fair = tdo_fmin(tdo_fmax(facts->heap, NURSERY_SMALL), large);
   double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * facts->heap, fair),
                          tdo_fmin(NURSERY_MOST, nursery_limited(facts)));

@@ -1,28 +1,19 @@
 /* Testudo: when to collect what, and how fast (interface, section 5).
    SPDX-License-Identifier: BSD-2-Clause */
-#include "code/available.h"
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/platform.h"
 #include "trace/heap.h"
 #include "trace/pause.h"
+#include "trace/policy.h"
 #include "trace/shortage.h"
 
-#define ROOM_SHARE    0.25 /* of the heap allocated while a full one runs */
+#define ROOM_SHARE    0.1 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
 
-#define SKIP_DENSE    0.7 /* surviving share of the middle generation that has
-                             the nursery promoted past it */
-#define SKIP_LEAST    4   /* times in a row, doubled while that holds */
-#define SKIP_MOST     16
-
-#define TENURE_DENSE 0.85 /* surviving share of a nursery, */
-#define TENURE_RUNS  2    /* times in a row, to promote the next ones as they
-                             are; the first time twice this one's size, */
-#define TENURE_LEAST 0.25 /* of its capacity that such a nursery has; */
-#define TENURE_SHARE 0.4  /* in the end this share of the heap; */
-#define TENURE_COST  1.0  /* more, while it is less than this share of what a
+#define TENURE_COST  1.0  /* more may be promoted as it is than was found to be
+                             worth it, while it is less than this share of what a
                              minor collection would have to scan, */
 #define TENURE_MOST  0.7  /* up to this share of the heap */
 
@@ -30,6 +21,25 @@
 #define SMALL_FULL "The nursery of a small heap is full."
 
 #define STRESS_PART 65536 /* bytes promoted at a time, under stress */
+
+size_t tdo_policy_writes(const tdo_heap_t *heap) {
+  const tdo_shield_stats_t *stats = &heap->shield.stats;
+
+  if (heap->tenure <= 0 || !tdo_heap_guarded(heap))
+    return SIZE_MAX;
+  return stats->hits_write + stats->harvest_written +
+         heap->remembered.written;
+}
+
+tdo_nursery_facts_t tdo_policy_bounds(const tdo_heap_t *heap) {
+  return (tdo_nursery_facts_t){.heap = tdo_heap_size(heap),
+                               .old = heap->top.size,
+                               .copied = heap->trace.small ? heap->alive : 0,
+                               .pause_time = heap->pause_time,
+                               .commit_limit =
+                                   (double)tdo_space_most(&heap->space),
+                               .least = (double)(TDO_DEFAULT_NURSERY << 10)};
+}
 
 /* Highest generation of CHAIN over its capacity, or -1. */
 static long policy_due(const tdo_chain_t *chain) {
@@ -41,14 +51,47 @@ static long policy_due(const tdo_chain_t *chain) {
   return due;
 }
 
-/* Writes to old objects that were noticed, since ever; SIZE_MAX if none are
-   noticed, or if young objects die. */
-static size_t policy_writes(const tdo_heap_t *heap) {
-  const tdo_shield_stats_t *stats = &heap->shield.stats;
+/* Has no other chain than the default one anything in its generations? */
+static bool policy_alone(const tdo_heap_t *heap) {
+  const tdo_gen_t *gens;
 
-  if (heap->tenure <= 0 || !tdo_heap_guarded(heap))
-    return SIZE_MAX;
-  return stats->hits_write + stats->harvest_written;
+  if (heap->default_chain == NULL)
+    return false;
+  gens = heap->default_chain->gens;
+  return tdo_heap_size(heap) <= gens[0].size + gens[1].size + heap->top.size;
+}
+
+/* What small.h asks for. When a FULL collection is to come, a nursery that would
+   just be promoted is old. */
+static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
+                                            bool full) {
+  const tdo_gen_t *gens = heap->default_chain->gens;
+  double promoted = full && heap->tenure > 0 ? gens[0].size : 0;
+
+  return (tdo_small_facts_t){
+      .old = promoted + gens[1].size + heap->top.size,
+      .nursery = gens[0].capacity,
+      .minor = tdo_fmax(heap->full.minor, gens[0].survived),
+      .alive = heap->alive,
+      .pause = heap->pause_time,
+      .less = tdo_worth_less(&heap->worth)};
+}
+
+/* May everything be copied? Not where another chain than the default one has
+   anything in its generations, nor where there is no room. */
+static bool policy_may_copy(const tdo_heap_t *heap) {
+  return policy_alone(heap) && !tdo_shortage_small(heap);
+}
+
+/* Did the last full collection leave so much room that it is time for another,
+   which copies? */
+static bool policy_full_soon(const tdo_heap_t *heap) {
+  tdo_small_facts_t facts;
+
+  if (!heap->small.loose || !policy_may_copy(heap))
+    return false;
+  facts = policy_small_facts(heap, true);
+  return tdo_small_soon(&heap->small, &facts, heap->top.fresh);
 }
 
 /* Is it time for a full collection? When what was promoted to the top since
@@ -62,8 +105,8 @@ static bool policy_full_due(tdo_heap_t *heap) {
   /* Before a promotion, not after it: then there is a nursery to judge by. */
   if (heap->tenure > 0 && policy_due(heap->default_chain) >= 0)
     fresh += heap->default_chain->gens[0].fresh;
-  return tdo_full_grown(&heap->full, fresh, policy_writes(heap)) ||
-         tdo_shortage_full_due(heap);
+  return tdo_full_grown(&heap->full, fresh, tdo_policy_writes(heap)) ||
+         tdo_shortage_full_due(heap) || policy_full_soon(heap);
 }
 
 /* May collections run in slices: if barriers can keep the mutator out. */
@@ -125,19 +168,10 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   (void)tdo_trace_work(heap, work, tdo_pause_deadline(heap));
 }
 
-/* Has no other chain than the default one anything in its generations? */
-static bool policy_alone(const tdo_heap_t *heap) {
-  const tdo_gen_t *gens;
-
-  if (heap->default_chain == NULL)
-    return false;
-  gens = heap->default_chain->gens;
-  return tdo_heap_size(heap) <= gens[0].size + gens[1].size + heap->top.size;
-}
-
 /* Start a collection of everything, as that of a small heap, or not. */
 static bool policy_start_all(tdo_heap_t *heap, bool small, const char *why) {
   heap->debt = 0;
+  heap->instead = false;
   heap->small_next = small;
   return tdo_trace_start(heap, NULL, 0, why);
 }
@@ -186,22 +220,11 @@ static bool policy_stress(tdo_heap_t *heap) {
   return true;
 }
 
-/* What bounds the sizes of the default chain. */
-static tdo_nursery_facts_t policy_bounds(const tdo_heap_t *heap) {
-  return (tdo_nursery_facts_t){.heap = tdo_heap_size(heap),
-                               .old = heap->top.size,
-                               .copied = heap->trace.small ? heap->alive : 0,
-                               .pause_time = heap->pause_time,
-                               .commit_limit =
-                                   (double)tdo_space_most(&heap->space),
-                               .least = (double)(TDO_DEFAULT_NURSERY << 10)};
-}
-
 /* Give the default chain the sizes that suit the heap, and as far as that
    allows those that its nursery and middle generation have been given. */
 static void policy_size_chain(tdo_heap_t *heap) {
   tdo_gen_t *gens = heap->default_chain->gens;
-  tdo_nursery_facts_t facts = policy_bounds(heap);
+  tdo_nursery_facts_t facts = tdo_policy_bounds(heap);
 
   tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, &facts);
 }
@@ -209,26 +232,20 @@ static void policy_size_chain(tdo_heap_t *heap) {
 /* Collect a small heap as a whole if that is due (small.h): its nursery is full,
    or else a full collection is WANTED. True if it was. */
 static bool policy_small(tdo_heap_t *heap, bool wanted) {
-  const tdo_gen_t *gens;
   tdo_small_facts_t facts;
 
-  if (!policy_alone(heap) || tdo_shortage_small(heap))
+  if (!policy_may_copy(heap))
     return false;
-  gens = heap->default_chain->gens;
-  facts = (tdo_small_facts_t){
-      .old = gens[1].size + heap->top.size,
-      .nursery = gens[0].capacity,
-      .minor = tdo_fmax(heap->full.minor, gens[0].survived),
-      .alive = heap->alive,
-      .pause = heap->pause_time};
+  facts = policy_small_facts(heap, wanted);
   if (!(wanted && tdo_small_instead(&heap->small, &facts)) &&
       !tdo_small_due(&heap->small, &facts))
     return false;
   if (policy_start_all(heap, true, wanted ? FULL_GROWN : SMALL_FULL)) {
-    if (wanted) /* it may be that more lives than is taken to */
-      policy_run(heap);
-    else
+    heap->instead = wanted;
+    if (tdo_small_at_once(&heap->small, &facts))
       tdo_trace_finish(heap);
+    else
+      policy_run(heap);
   }
   return true;
 }
@@ -378,138 +395,4 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
       tdo_trace_finish(heap);
   }
   return worked;
-}
-
-/* When nearly all of the middle generation survived, the nursery's survivors
-   would just be copied once more there: for some collections they go past it
-   to the top. Then the middle one is filled and looked at again. */
-static void policy_skip(tdo_heap_t *heap) {
-  const tdo_trace_t *trace = &heap->trace;
-  const tdo_gen_t *middle;
-
-  if (heap->default_chain == NULL || trace->chain != heap->default_chain)
-    return;
-  if (heap->skip > 0 && trace->skipping)
-    --heap->skip;
-  middle = &heap->default_chain->gens[1];
-  if (trace->last < 1 || middle->condemned_size == 0)
-    return;
-  if (middle->survived > SKIP_DENSE * middle->condemned_size)
-    heap->skip_next = tdo_min(SKIP_MOST, tdo_max(SKIP_LEAST,
-                                                 2 * heap->skip_next));
-  else
-    heap->skip_next = 0;
-  heap->skip = heap->skip_next;
-}
-
-/* A collection that condemned a fair share of the default chain's nursery
-   tells whether the next ones are worth their while. */
-static void policy_judge(tdo_heap_t *heap) {
-  const tdo_gen_t *nursery;
-
-  if (heap->default_chain == NULL ||
-      (heap->trace.chain != heap->default_chain && !heap->trace.full))
-    return;
-  nursery = &heap->default_chain->gens[0];
-  heap->tenured = 0;
-  if (nursery->condemned_size < TENURE_LEAST * nursery->capacity) {
-    /* Full collections for want of memory may leave no minor one to look. */
-    if (heap->trace.full && tdo_shortage_possible(heap) && heap->tenure > 0) {
-      heap->tenure = 0;
-      heap->dense = TENURE_RUNS - 1;
-    }
-    return;
-  }
-  if (nursery->survived <= TENURE_DENSE * nursery->condemned_size) {
-    heap->dense = 0;
-    heap->tenure = 0;
-  } else if (++heap->dense >= TENURE_RUNS) {
-    heap->tenure =
-        tdo_fmin(TENURE_SHARE * tdo_heap_size(heap),
-                 2 * tdo_fmax(heap->tenure, nursery->condemned_size));
-  }
-}
-
-/* The default chain adapts to how long collections take. A chain that the client
-   made keeps the capacities that the client gave. */
-static void policy_adapt(tdo_heap_t *heap) {
-  const tdo_trace_t *trace = &heap->trace;
-  uint64_t now = tdo_clock_ns();
-  uint64_t paused = heap->stats.paused_ns + (now - heap->session_ns);
-  double share = (double)(paused - heap->adapt_paused) /
-                 (double)(now - heap->adapt_since + 1);
-  tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
-                               .survived = (double)trace->survived,
-                               .scanned = (double)trace->scanned};
-  tdo_nursery_facts_t facts;
-  tdo_gen_t *nursery, *middle;
-
-  heap->adapt_paused = paused;
-  heap->adapt_since = now;
-  if (heap->default_chain == NULL || heap->stress != 0 ||
-      (trace->chain != heap->default_chain && !trace->small))
-    return;
-  nursery = &heap->default_chain->gens[0];
-  middle = &heap->default_chain->gens[1];
-  if (trace->last == 0 &&
-      nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
-    tdo_nursery_note(&heap->nursery, (double)(paused - trace->paused),
-                     nursery->condemned_size, nursery->survived);
-  if (trace->last > 0)
-    middle->capacity = tdo_nursery_middle(
-        middle->capacity, middle->condemned_size, middle->survived);
-  facts = policy_bounds(heap);
-  found.most = tdo_nursery_most(&facts);
-  nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,
-                                        share, &found);
-  tdo_nursery_sizes(&nursery->capacity, &middle->capacity, &facts);
-}
-
-static void policy_small_collected(tdo_heap_t *heap) {
-  const tdo_gen_t *middle = &heap->default_chain->gens[1];
-
-  tdo_small_collected(&heap->small,
-                      middle->condemned_size + heap->top.condemned_size,
-                      middle->survived + heap->top.survived);
-  /* A minor one would have looked at so much, at least. */
-  tdo_full_minor(&heap->full, heap->default_chain->gens[0].survived);
-}
-
-void tdo_policy_collected(tdo_heap_t *heap) {
-  double hold = 0;
-
-  if (heap->trace.full)
-    heap->alive = (double)heap->trace.survived;
-  if (heap->trace.small)
-    policy_small_collected(heap);
-  policy_adapt(heap);
-  policy_skip(heap);
-  policy_judge(heap);
-  if (!heap->trace.full) {
-    tdo_full_minor(&heap->full, (double)heap->trace.scanned);
-  } else if (!heap->trace.small) {
-    tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
-                              .survived = (double)heap->trace.survived,
-                              .scanned = (double)heap->trace.scanned,
-                              .size = tdo_heap_size(heap),
-                              .writes = policy_writes(heap)};
-    tdo_small_marked(&heap->small, facts.size, facts.survived);
-    if (tdo_full_collected(&heap->full, &facts))
-      tdo_full_build(&heap->full, (double)tdo_available(""));
-  }
-  if (heap->trace.full)
-    heap->top.fresh = 0;
-  /* The nursery's memory is kept for its next round. */
-  TDO_RING_FOR(node, &heap->chains) {
-    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    if (chain->pools > 0)
-      hold += 1.25 * chain->gens[0].capacity;
-  }
-  if (hold > (double)heap->space.commit_limit / 4)
-    hold = (double)heap->space.commit_limit / 4;
-  tdo_space_hold(&heap->space, heap->explicit_collect ? 0 : (size_t)hold);
-  if (heap->explicit_collect)
-    tdo_space_settle(&heap->space);
-  if (heap->trace.full)
-    tdo_space_trim(&heap->space);
 }

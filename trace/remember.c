@@ -42,6 +42,26 @@ static uint8_t remember_mask(mps_arena_t heap) {
   return (uint8_t)(heap->trace.bits | TDO_DIRTY);
 }
 
+/* The same as tracing, with a note of references to what is condemned. */
+static mps_res_t remember_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
+  const tdo_gcseg_t *seg = tdo_gcseg_of(&scan->heap->space, *ref_io);
+
+  *(bool *)scan->closure |= seg != NULL && seg->white;
+  return tdo_trace_fix(scan, ref_io);
+}
+
+/* While something is taken to be built, it counts what is old and refers to what
+   is young: it was written to. Hits tell of pages with bars only. */
+static void remember_watch(tdo_scan_t *scan, bool *young) {
+  const tdo_heap_t *heap = scan->heap;
+
+  *young = false;
+  if (TDO_LIKELY(!heap->full.building || heap->trace.full))
+    return;
+  tdo_scan_use(scan, remember_fix);
+  scan->closure = young;
+}
+
 /* Scan the run [P, Q) of pages of SEG; one past the last page that needs no
    more scanning. */
 static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
@@ -51,6 +71,7 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   tdo_scan_t scan;
   size_t next;
   mps_res_t res;
+  bool young;
 
   if (seg->pool->klass->widen != NULL)
     seg->pool->klass->widen(seg->pool, seg, &wide_base, &wide_limit);
@@ -61,6 +82,7 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   }
   tdo_scan_init(&scan, heap, seg->rank);
   scan.ahead = !heap->trace.in_place;
+  remember_watch(&scan, &young);
   /* Pages that are opened for what reaches into them lose their bars, but are
      not therefore to be scanned now. */
   next = tdo_summary_next(&heap->summary, q,
@@ -74,6 +96,10 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
                                      wide_limit);
   TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
   heap->trace.scanned += scan.bytes;
+  if (young) {
+    ++heap->remembered.runs;
+    heap->remembered.pages += q - p;
+  }
   tdo_tell_own(heap, true);
   q = remember_scanned(heap, seg, p, q, wide_limit, scan.ss._seen);
   tdo_gcseg_cover(seg, wide_base, wide_limit);
@@ -94,6 +120,7 @@ void tdo_remember_harvest(mps_arena_t heap) {
 
 #define REMEMBER_RUN   16 /* pages scanned as one, sharing a summary */
 #define REMEMBER_CLOCK 16 /* runs scanned between looks at the clock */
+#define REMEMBER_SITES 4  /* runs where something may be being built */
 
 /* Scan the run of SEG's pages at P, which may refer to what is condemned; one
    past the last page scanned. */
@@ -208,7 +235,10 @@ static void remember_pass(mps_arena_t heap) {
 }
 
 void tdo_remember_scan(mps_arena_t heap) {
+  heap->remembered.runs = heap->remembered.pages = 0;
   tdo_tell_pass(heap, true);
   remember_pass(heap);
   tdo_tell_pass(heap, false);
+  if (heap->remembered.runs > REMEMBER_SITES)
+    heap->remembered.written += heap->remembered.pages;
 }

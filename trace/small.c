@@ -4,7 +4,7 @@
 #include "code/base.h"
 
 #define SMALL_MOST   ((double)(16 << 20)) /* old bytes that may be copied, */
-#define SMALL_MORE   ((double)(40 << 20)) /* or this where it is no more work, */
+#define SMALL_MORE   ((double)(80 << 20)) /* or this where it is no more work, */
 #define SMALL_MINOR  6.0 /* so many times what a minor collection looks at, */
 #define SMALL_SPARSE 0.8 /* and at most this share survived the last time */
 #define SMALL_PART   0.5 /* of a nursery: as much old is no extra work, */
@@ -12,22 +12,32 @@
 #define SMALL_DENSE  0.9 /* or, if more than this share did, */
 #define SMALL_BUILD  3.0 /* so many times that; */
 #define SMALL_LAST   (0.9 * SMALL_MOST) /* this, if that is less */
+#define SMALL_LESS   ((double)(8 << 20)) /* or, from so much on, if minor ones free
+                                            less in the same time */
 #define SMALL_LOOSE  0.5 /* share of a heap that is room, to be rid of, */
-#define SMALL_SIZE   ((double)(64 << 20)) /* if it has no more than that */
-#define SMALL_RATE   1e9 /* bytes copied in a second, for predictions, in */
-#define SMALL_PAUSE  0.7 /* this share of the pause time */
+#define SMALL_SIZE   ((double)(256 << 20)) /* if it has no more than that */
+#define SMALL_RATE   8.5e8 /* bytes of old objects, to a second of pause time:
+                              1.25 times the largest nursery (nursery.c) */
+#define ONCE_RATE    7e8   /* the same, with a nursery, that need no slices */
 
 #define INSTEAD_LIVE 1.25 /* times what lived the last time may do so now, */
-#define INSTEAD_PART 0.6  /* if that is at most this share of old bytes, of */
-#define INSTEAD_MOST ((double)(192 << 20)) /* which there are no more than that, */
-#define INSTEAD_RATE 1e9  /* and can be copied with a nursery in a pause, so many
-                             bytes in a second; */
-#define INSTEAD_ALL  2e9  /* the same of all, since even that may live, and be
-                             copied in the flip */
+#define INSTEAD_PART 0.8  /* if that is at most this share of old bytes, of */
+#define INSTEAD_MOST ((double)(1 << 30)) /* which there are no more than that, */
+#define INSTEAD_RATE 2e10 /* and to a second of pause time, with a nursery: of
+                             which more is copied in the flip */
+#define SOON_ROOM    0.4  /* share of a heap that is room, for the next one to */
+#define SOON_GROWTH  0.5  /* come when so much of what lived has been added, or */
+#define SOON_LEAST   ((double)(16 << 20)) /* this, if that is more */
 
-/* May LIVE bytes of old objects be copied with a nursery? */
+/* Can LIVE bytes of old objects be copied each time that a nursery is full? */
 static bool small_fits(double live, const tdo_small_facts_t *facts) {
-  return live + facts->nursery <= SMALL_PAUSE * facts->pause * SMALL_RATE;
+  return live <= SMALL_RATE * facts->pause;
+}
+
+/* What of the old is taken to live when everything is copied. */
+static double small_live(const tdo_small_t *small,
+                         const tdo_small_facts_t *facts) {
+  return tdo_fmax(0, facts->old - small->room);
 }
 
 /* Is that hardly more work than a minor collection (.alike)? */
@@ -38,13 +48,13 @@ static bool small_alike(const tdo_small_t *small, double live,
 }
 
 bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts) {
-  double old = facts->old, live = tdo_fmax(0, old - small->room);
+  double old = facts->old, live = small_live(small, facts);
 
   if (!small_fits(live, facts) ||
       (live > SMALL_MOST && !small_alike(small, live, facts)))
     return false;
   return small->room > 0 || old <= SMALL_PART * facts->nursery ||
-         old > small->most;
+         old > small->most || (facts->less && old >= SMALL_LESS);
 }
 
 bool tdo_small_instead(const tdo_small_t *small,
@@ -53,8 +63,19 @@ bool tdo_small_instead(const tdo_small_t *small,
 
   return small->sparse && live <= INSTEAD_PART * facts->old &&
          facts->old <= INSTEAD_MOST &&
-         live + facts->nursery <= facts->pause * INSTEAD_RATE &&
-         facts->old + facts->nursery <= facts->pause * INSTEAD_ALL;
+         facts->old + facts->nursery <= facts->pause * INSTEAD_RATE;
+}
+
+bool tdo_small_at_once(const tdo_small_t *small,
+                       const tdo_small_facts_t *facts) {
+  return small_live(small, facts) + facts->nursery <= ONCE_RATE * facts->pause;
+}
+
+bool tdo_small_soon(const tdo_small_t *small, const tdo_small_facts_t *facts,
+                    double fresh) {
+  return small->loose &&
+         fresh > tdo_fmax(SOON_GROWTH * facts->alive, SOON_LEAST) &&
+         tdo_small_instead(small, facts);
 }
 
 void tdo_small_collected(tdo_small_t *small, double old, double survived) {
@@ -63,6 +84,7 @@ void tdo_small_collected(tdo_small_t *small, double old, double survived) {
     small->most = tdo_fmax(small->most,
                            tdo_fmin(SMALL_BUILD * survived, SMALL_LAST));
   small->room = 0;
+  small->loose = false;
   small->sparse = survived <= SMALL_SPARSE * old;
 }
 
@@ -71,5 +93,6 @@ void tdo_small_marked(tdo_small_t *small, double size, double survived) {
 
   small->most = SMALL_GROWTH * survived;
   small->room = size <= SMALL_SIZE && room > SMALL_LOOSE * size ? room : 0;
+  small->loose = room > SOON_ROOM * size;
   small->sparse = survived <= SMALL_SPARSE * size;
 }

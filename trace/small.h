@@ -9,8 +9,8 @@
 
    .growth  What is old beside the nursery is copied again when it has grown to
    half as much more than survived the last time: until then little can have
-   died. Where nearly all survived, a heap is being built, and may grow
-   threefold.
+   died, or else the last one freed more in the same time than minor ones do.
+   Where nearly all survived, a heap is being built, and may grow threefold.
 
    .loose  A full collection leaves most of what lives where it is, and the
    room between, which is of no use and makes what minor collections scan lie
@@ -21,8 +21,11 @@
    order. So a larger heap is small as well, if what is old dies.
 
    .instead  A full collection that is due anyway takes less time by copying than
-   by marking in place, if little lives. It goes on in slices if that is more than
-   a pause is long enough for. */
+   by marking in place, where what is old dies: what is copied lies in the order
+   in which the next one finds it, while objects in place lie where there was
+   room when they were made. It goes on in slices if that is more than a pause is
+   long enough for. So the first one, which cannot know, is soon followed by
+   another if it left much room. */
 #ifndef TDO_TRACE_SMALL_H
 #define TDO_TRACE_SMALL_H
 
@@ -31,7 +34,8 @@
 typedef struct tdo_small {
   double most; /* .growth: old bytes until the next collection of everything */
   double room; /* .loose: bytes to be rid of; 0: not worth it */
-  bool sparse; /* the last collection of everything found some of it dead */
+  bool sparse; /* the last collection of everything found some of it dead, */
+  bool loose;  /* and left so much room that the next one comes soon */
 } tdo_small_t;
 
 /* Bytes, but for the pause time (seconds). */
@@ -41,12 +45,19 @@ typedef struct tdo_small_facts {
   double minor;   /* that minor collections look at, lately */
   double alive;   /* that survived the last collection of everything */
   double pause;
+  bool less; /* minor collections free less in the same time (worth.h) */
 } tdo_small_facts_t;
 
 /* The nursery is full: is the next collection to be of everything? */
 bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts);
 /* A full collection is due: is it to copy everything? */
 bool tdo_small_instead(const tdo_small_t *small,
+                       const tdo_small_facts_t *facts);
+/* Is one due already, to do that, when FRESH bytes came since the last? */
+bool tdo_small_soon(const tdo_small_t *small, const tdo_small_facts_t *facts,
+                    double fresh);
+/* Is a pause long enough for a collection of everything, for sure? */
+bool tdo_small_at_once(const tdo_small_t *small,
                        const tdo_small_facts_t *facts);
 
 /* It was, and of OLD bytes beyond the nursery so many survived. */

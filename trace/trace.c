@@ -503,7 +503,7 @@ static void trace_end(mps_arena_t heap) {
   ++heap->stats.collections;
   heap->stats.full_collections += trace->full;
   tdo_heap_log(heap);
-  tdo_policy_collected(heap);
+  tdo_learn(heap);
   tdo_heap_sanity_around(heap, "after a collection");
 }
 

@@ -1,0 +1,66 @@
+/* Testudo: tests of whether minor collections are worth it, in numbers.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "test/suite.h"
+#include "trace/worth.h"
+
+#define MIB ((double)(1 << 20))
+
+/* The last full collection copied ALIVE MiB and freed as much in 100 ns; the
+   last minor one freed so many MiB in as many nanoseconds. */
+static bool little(double alive, double freed, double ns) {
+  tdo_worth_t worth = {0};
+  tdo_worth_full(&worth, alive * MIB, 100, alive * MIB, true);
+  tdo_worth_minor(&worth, freed * MIB, ns);
+  return tdo_worth_little(&worth);
+}
+
+/* If they free less in the same time. */
+START_TEST(by_speed) {
+  ck_assert(little(100, 6.9, 10));
+  ck_assert(!little(100, 7.1, 10));
+  ck_assert(!little(100, 6.9, 9));
+  ck_assert(little(100, 1e-6, 0));
+}
+END_TEST
+
+/* Less they do free in a small heap, too, of which everything is copied anyway. */
+START_TEST(by_size) {
+  tdo_worth_t worth = {0};
+  ck_assert(little(80, 1, 10));
+  ck_assert(!little(79.9, 1, 10));
+  tdo_worth_minor(&worth, 1 * MIB, 10);
+  ck_assert(!tdo_worth_less(&worth));
+  tdo_worth_full(&worth, 10 * MIB, 10, 10 * MIB, true);
+  ck_assert(tdo_worth_less(&worth));
+}
+END_TEST
+
+/* After some full ones a minor one is to show whether that still holds. */
+START_TEST(again) {
+  tdo_worth_t worth = {0};
+  tdo_worth_minor(&worth, 1 * MIB, 10);
+  for (int i = 0; i < 7; ++i) {
+    tdo_worth_full(&worth, 10 * MIB, 10, 10 * MIB, true);
+    ck_assert(tdo_worth_less(&worth));
+  }
+  tdo_worth_full(&worth, 10 * MIB, 10, 10 * MIB, true);
+  ck_assert(!tdo_worth_less(&worth));
+  tdo_worth_minor(&worth, 1 * MIB, 10);
+  ck_assert(tdo_worth_less(&worth));
+}
+END_TEST
+
+/* Not if nothing was copied: then nobody knows. */
+START_TEST(unknown) {
+  tdo_worth_t worth = {0};
+  ck_assert(!tdo_worth_little(&worth));
+  tdo_worth_full(&worth, 100 * MIB, 100, 100 * MIB, true);
+  ck_assert(!tdo_worth_little(&worth)); /* of minor ones */
+  tdo_worth_minor(&worth, 1 * MIB, 10);
+  ck_assert(tdo_worth_little(&worth));
+  tdo_worth_full(&worth, 100 * MIB, 100, 100 * MIB, false);
+  ck_assert(!tdo_worth_little(&worth));
+}
+END_TEST
+
+SUITE_MAIN("worth", 10, by_speed, by_size, again, unknown)

@@ -1,0 +1,176 @@
+/* Testudo: what a collection that is over tells about the next ones.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "code/available.h"
+#include "code/clock.h"
+#include "trace/heap.h"
+#include "trace/policy.h"
+#include "trace/shortage.h"
+
+#define SKIP_DENSE    0.7 /* surviving share of the middle generation that has
+                             the nursery promoted past it */
+#define SKIP_LEAST    4   /* times in a row, doubled while that holds */
+#define SKIP_MOST     16
+
+#define TENURE_DENSE 0.85 /* surviving share of a nursery, */
+#define TENURE_RUNS  2    /* times in a row, to promote the next ones as they
+                             are; the first time twice this one's size, */
+#define TENURE_LEAST 0.25 /* of its capacity that such a nursery has; */
+#define TENURE_SHARE 0.4  /* in the end this share of the heap */
+
+/* When nearly all of the middle generation survived, the nursery's survivors
+   would just be copied once more there: for some collections they go past it
+   to the top. Then the middle one is filled and looked at again. */
+static void learn_skip(tdo_heap_t *heap) {
+  const tdo_trace_t *trace = &heap->trace;
+  const tdo_gen_t *middle;
+
+  if (heap->default_chain == NULL || trace->chain != heap->default_chain)
+    return;
+  if (heap->skip > 0 && trace->skipping)
+    --heap->skip;
+  middle = &heap->default_chain->gens[1];
+  if (trace->last < 1 || middle->condemned_size == 0)
+    return;
+  if (middle->survived > SKIP_DENSE * middle->condemned_size)
+    heap->skip_next = tdo_min(SKIP_MOST, tdo_max(SKIP_LEAST,
+                                                 2 * heap->skip_next));
+  else
+    heap->skip_next = 0;
+  heap->skip = heap->skip_next;
+}
+
+/* The collection's own time. */
+static double learn_ns(const tdo_heap_t *heap) {
+  return (double)(heap->stats.paused_ns + (tdo_clock_ns() - heap->session_ns) -
+                  heap->trace.paused);
+}
+
+static void learn_worth(tdo_heap_t *heap) {
+  const tdo_trace_t *trace = &heap->trace;
+  double survived = (double)trace->survived;
+  double freed = (double)trace->condemned - survived, ns = learn_ns(heap);
+
+  if (trace->full)
+    tdo_worth_full(&heap->worth, freed, ns, survived, !trace->in_place);
+  else if (trace->chain == heap->default_chain && trace->last == 0)
+    tdo_worth_minor(&heap->worth, freed, ns);
+}
+
+/* A collection that condemned a fair share of the default chain's nursery
+   tells whether the next ones are worth their while. */
+static void learn_judge(tdo_heap_t *heap) {
+  const tdo_gen_t *nursery;
+
+  if (heap->default_chain == NULL ||
+      (heap->trace.chain != heap->default_chain && !heap->trace.full))
+    return;
+  nursery = &heap->default_chain->gens[0];
+  heap->tenured = 0;
+  if (nursery->condemned_size < TENURE_LEAST * nursery->capacity) {
+    /* Full collections for want of memory may leave no minor one to look. */
+    if (heap->trace.full && tdo_shortage_possible(heap) && heap->tenure > 0) {
+      heap->tenure = 0;
+      heap->dense = TENURE_RUNS - 1;
+    }
+    return;
+  }
+  if (nursery->survived <= TENURE_DENSE * nursery->condemned_size &&
+      !tdo_worth_little(&heap->worth)) {
+    heap->dense = 0;
+    heap->tenure = 0;
+  } else if (++heap->dense >= TENURE_RUNS) {
+    heap->tenure =
+        tdo_fmin(TENURE_SHARE * tdo_heap_size(heap),
+                 2 * tdo_fmax(heap->tenure, nursery->condemned_size));
+  }
+}
+
+/* The default chain adapts to how long collections take. A chain that the client
+   made keeps the capacities that the client gave. */
+static void learn_adapt(tdo_heap_t *heap) {
+  const tdo_trace_t *trace = &heap->trace;
+  uint64_t now = tdo_clock_ns();
+  uint64_t paused = heap->stats.paused_ns + (now - heap->session_ns);
+  double share = (double)(paused - heap->adapt_paused) /
+                 (double)(now - heap->adapt_since + 1);
+  tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
+                               .survived = (double)trace->survived,
+                               .scanned = (double)trace->scanned};
+  tdo_nursery_facts_t facts;
+  tdo_gen_t *nursery, *middle;
+
+  heap->adapt_paused = paused;
+  heap->adapt_since = now;
+  if (heap->default_chain == NULL || heap->stress != 0 ||
+      (trace->chain != heap->default_chain && !trace->small))
+    return;
+  nursery = &heap->default_chain->gens[0];
+  middle = &heap->default_chain->gens[1];
+  if (trace->last == 0 &&
+      nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
+    tdo_nursery_note(&heap->nursery, learn_ns(heap),
+                     nursery->condemned_size, nursery->survived);
+  if (trace->last > 0)
+    middle->capacity = tdo_nursery_middle(
+        middle->capacity, middle->condemned_size, middle->survived);
+  facts = tdo_policy_bounds(heap);
+  found.most = tdo_nursery_most(&facts);
+  nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,
+                                        share, &found);
+  tdo_nursery_sizes(&nursery->capacity, &middle->capacity, &facts);
+}
+
+static void learn_full(tdo_heap_t *heap) {
+  const tdo_gen_t *middle;
+  tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
+                            .survived = (double)heap->trace.survived,
+                            .scanned = (double)heap->trace.scanned,
+                            .size = tdo_heap_size(heap),
+                            .writes = tdo_policy_writes(heap)};
+
+  if (!heap->trace.small) {
+    tdo_small_marked(&heap->small, facts.size, facts.survived);
+  } else {
+    middle = &heap->default_chain->gens[1];
+    tdo_small_collected(&heap->small,
+                        middle->condemned_size + heap->top.condemned_size,
+                        middle->survived + heap->top.survived);
+    /* A minor one would have looked at so much, at least. */
+    tdo_full_minor(&heap->full, heap->default_chain->gens[0].survived);
+  }
+  if ((!heap->trace.small || heap->instead) &&
+      tdo_full_collected(&heap->full, &facts))
+    tdo_full_build(&heap->full, (double)tdo_available(""));
+  heap->top.fresh = 0;
+}
+
+/* The nurseries' memory is kept for their next rounds. */
+static void learn_hold(tdo_heap_t *heap) {
+  double hold = 0;
+
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    if (chain->pools > 0)
+      hold += 1.25 * chain->gens[0].capacity;
+  }
+  hold = tdo_fmin(hold, (double)heap->space.commit_limit / 4);
+  tdo_space_hold(&heap->space, heap->explicit_collect ? 0 : (size_t)hold);
+}
+
+void tdo_learn(tdo_heap_t *heap) {
+  if (heap->trace.full)
+    heap->alive = (double)heap->trace.survived;
+  learn_worth(heap);
+  learn_adapt(heap);
+  learn_skip(heap);
+  learn_judge(heap);
+  if (heap->trace.full)
+    learn_full(heap);
+  else
+    tdo_full_minor(&heap->full, (double)heap->trace.scanned);
+  learn_hold(heap);
+  if (heap->explicit_collect)
+    tdo_space_settle(&heap->space);
+  if (heap->trace.full)
+    tdo_space_trim(&heap->space);
+}

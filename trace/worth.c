@@ -1,0 +1,29 @@
+/* Testudo: whether minor collections are worth their while (manual, "Tuning").
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/worth.h"
+#include "code/base.h"
+
+#define WORTH_SHARE 0.7 /* of what a full collection frees in the same time */
+#define WORTH_AGAIN 8   /* full collections, then a minor one is looked at again */
+#define WORTH_LEAST ((double)(80 << 20)) /* surviving bytes: others are small */
+
+void tdo_worth_minor(tdo_worth_t *worth, double freed, double ns) {
+  worth->minor = freed / tdo_fmax(ns, 1);
+  worth->since = 0;
+}
+
+void tdo_worth_full(tdo_worth_t *worth, double freed, double ns, double alive,
+                    bool copied) {
+  worth->full = copied ? freed / tdo_fmax(ns, 1) : 0;
+  worth->alive = alive;
+  ++worth->since;
+}
+
+bool tdo_worth_less(const tdo_worth_t *worth) {
+  return worth->minor > 0 && worth->minor < WORTH_SHARE * worth->full &&
+         worth->since < WORTH_AGAIN;
+}
+
+bool tdo_worth_little(const tdo_worth_t *worth) {
+  return worth->alive >= WORTH_LEAST && tdo_worth_less(worth);
+}

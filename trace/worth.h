@@ -1,0 +1,35 @@
+/* Testudo: is a minor collection worth its while? Numbers only: learn.c gathers
+   them. SPDX-License-Identifier: BSD-2-Clause
+
+   In a heap in which what is old dies as fast as what is young, a minor
+   collection copies most of a nursery for the little of it that died, and a full
+   one that copies everything frees several times as much in the same time. The
+   nursery had better be promoted as it is until then. In a heap of which all is
+   copied each time (small.h) nothing else happens anyway. */
+#ifndef TDO_TRACE_WORTH_H
+#define TDO_TRACE_WORTH_H
+
+#include <stdbool.h>
+
+typedef struct tdo_worth {
+  /* Bytes freed for each nanosecond of the last collection of a nursery; of the
+     last full one, if it copied, else 0. */
+  double minor, full;
+  double alive; /* bytes that survived the last full one */
+  unsigned since; /* full ones since the last minor one */
+} tdo_worth_t;
+
+/* A nursery was collected, in NS nanoseconds, and so many bytes of it freed. */
+void tdo_worth_minor(tdo_worth_t *worth, double freed, double ns);
+
+/* Everything was, and so much survived. COPIED: it was copied, not marked. */
+void tdo_worth_full(tdo_worth_t *worth, double freed, double ns, double alive,
+                    bool copied);
+
+/* Did the last full collection free more in the same time, by far? Now and then
+   the answer is no, so that a minor one shows what is true now. */
+bool tdo_worth_less(const tdo_worth_t *worth);
+/* Are minor collections of this heap, which is no small one, not worth it? */
+bool tdo_worth_little(const tdo_worth_t *worth);
+
+#endif /* TDO_TRACE_WORTH_H */
