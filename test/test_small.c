@@ -169,6 +169,41 @@ START_TEST(instead_of_marking) {
 }
 END_TEST
 
+/* And where its flip would not be too long: to judge by the last one, */
+START_TEST(by_flip) {
+  tdo_small_t small = after(30, 20);
+  tdo_small_facts_t facts = {.old = 200 * MIB, .alive = 80 * MIB,
+                             .pause = 0.1};
+  tdo_small_flipped(&small, 0.04, 100 * MIB, true);
+  ck_assert(tdo_small_instead(&small, &facts));
+  tdo_small_flipped(&small, 0.05, 100 * MIB, true);
+  ck_assert(tdo_small_instead(&small, &facts));
+  tdo_small_flipped(&small, 0.5, 100 * MIB, true); /* it may be by chance */
+  ck_assert(tdo_small_instead(&small, &facts));
+  facts.alive = 81 * MIB; /* 1.25 times that may live */
+  ck_assert(!tdo_small_instead(&small, &facts));
+  facts.alive = 80 * MIB;
+  tdo_small_flipped(&small, 0.5, 100 * MIB, true);
+  ck_assert(!tdo_small_instead(&small, &facts));
+  tdo_small_flipped(&small, 0, 100 * MIB, false); /* which tells less */
+  ck_assert(!tdo_small_instead(&small, &facts));
+  tdo_small_flipped(&small, 0.05, 100 * MIB, true);
+  ck_assert(tdo_small_instead(&small, &facts));
+}
+END_TEST
+
+/* or as long as that by one in which nothing was copied. */
+START_TEST(by_marking_flip) {
+  tdo_small_t small = after(30, 20);
+  tdo_small_facts_t facts = {.old = 200 * MIB, .alive = 80 * MIB,
+                             .pause = 0.1};
+  tdo_small_flipped(&small, 0.0021, 100 * MIB, false);
+  ck_assert(!tdo_small_instead(&small, &facts));
+  tdo_small_flipped(&small, 0.0019, 100 * MIB, false);
+  ck_assert(tdo_small_instead(&small, &facts));
+}
+END_TEST
+
 /* FRESH MiB came since a heap of SIZE MiB was marked in which so many live. */
 static bool soon(double size, double alive, double fresh) {
   tdo_small_t small = {0};
@@ -214,4 +249,5 @@ START_TEST(at_once) {
 END_TEST
 
 SUITE_MAIN("small", 10, by_size, growth, less, dense, little, loose, tightened,
-           alike, instead_of_marking, sooner, at_once)
+           alike, instead_of_marking, by_flip, by_marking_flip, sooner,
+           at_once)

@@ -128,6 +128,8 @@ static void learn_full(tdo_heap_t *heap) {
                             .size = tdo_heap_size(heap),
                             .writes = tdo_policy_writes(heap)};
 
+  tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,
+                    facts.survived, !heap->trace.in_place);
   if (!heap->trace.small) {
     tdo_small_marked(&heap->small, facts.size, facts.survived);
   } else {

@@ -25,6 +25,8 @@
 #define INSTEAD_MOST ((double)(1 << 30)) /* which there are no more than that, */
 #define INSTEAD_RATE 2e10 /* and to a second of pause time, with a nursery: of
                              which more is copied in the flip */
+#define FLIP_SHARE   0.5  /* of the pause time, for the flip to take at most, */
+#define FLIP_MARKED  25.0 /* times as long as where nothing is copied */
 #define SOON_ROOM    0.4  /* share of a heap that is room, for the next one to */
 #define SOON_GROWTH  0.5  /* come when so much of what lived has been added, or */
 #define SOON_LEAST   ((double)(16 << 20)) /* this, if that is more */
@@ -63,6 +65,7 @@ bool tdo_small_instead(const tdo_small_t *small,
 
   return small->sparse && live <= INSTEAD_PART * facts->old &&
          facts->old <= INSTEAD_MOST &&
+         small->flip * live <= FLIP_SHARE * facts->pause &&
          facts->old + facts->nursery <= facts->pause * INSTEAD_RATE;
 }
 
@@ -76,6 +79,18 @@ bool tdo_small_soon(const tdo_small_t *small, const tdo_small_facts_t *facts,
   return small->loose &&
          fresh > tdo_fmax(SOON_GROWTH * facts->alive, SOON_LEAST) &&
          tdo_small_instead(small, facts);
+}
+
+void tdo_small_flipped(tdo_small_t *small, double seconds, double alive,
+                       bool copied) {
+  double each = seconds / tdo_fmax(alive, 1);
+
+  if (copied) {
+    small->flip = small->last > 0 ? tdo_fmin(each, small->last) : each;
+    small->last = each;
+  } else if (small->last <= 0) {
+    small->flip = FLIP_MARKED * each;
+  }
 }
 
 void tdo_small_collected(tdo_small_t *small, double old, double survived) {

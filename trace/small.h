@@ -25,7 +25,12 @@
    in which the next one finds it, while objects in place lie where there was
    room when they were made. It goes on in slices if that is more than a pause is
    long enough for. So the first one, which cannot know, is soon followed by
-   another if it left much room. */
+   another if it left much room.
+
+   .flip  But what roots refer to is copied in the flip, which nothing bounds. So
+   none begins whose flip would be too long, to judge by the shorter of the last
+   two, since the system may be in the way of one; or at first by that of a
+   collection that marked. */
 #ifndef TDO_TRACE_SMALL_H
 #define TDO_TRACE_SMALL_H
 
@@ -36,6 +41,8 @@ typedef struct tdo_small {
   double room; /* .loose: bytes to be rid of; 0: not worth it */
   bool sparse; /* the last collection of everything found some of it dead, */
   bool loose;  /* and left so much room that the next one comes soon */
+  double flip; /* .flip: seconds that one takes, for each byte that lives; */
+  double last; /* that the last one took in which something was copied, or 0 */
 } tdo_small_t;
 
 /* Bytes, but for the pause time (seconds). */
@@ -59,6 +66,11 @@ bool tdo_small_soon(const tdo_small_t *small, const tdo_small_facts_t *facts,
 /* Is a pause long enough for a collection of everything, for sure? */
 bool tdo_small_at_once(const tdo_small_t *small,
                        const tdo_small_facts_t *facts);
+
+/* The flip of a collection of everything took SECONDS, and ALIVE bytes survived;
+   most were COPIED, or marked in place. */
+void tdo_small_flipped(tdo_small_t *small, double seconds, double alive,
+                       bool copied);
 
 /* It was, and of OLD bytes beyond the nursery so many survived. */
 void tdo_small_collected(tdo_small_t *small, double old, double survived);
