@@ -269,9 +269,11 @@ static mps_res_t scan_null(mps_ss_t ss, void *p, size_t s) {
   return MPS_RES_OK;
 }
 
-/* Null is no reference, however many blocks there are. */
+/* Null is no reference, however many blocks there are, nor is what leads to none
+   of them. */
 START_TEST(null_reference) {
   static char more[500000];
+  static mps_word_t outside[2];
   mps_root_t root;
   start_client(memory, sizeof memory / 2);
   heap_in_arena(mps_class_amc());
@@ -279,13 +281,16 @@ START_TEST(null_reference) {
                           0) == MPS_RES_OK);
   for (int i = 0; i < 2; ++i) {
     table[0] = numbered(1);
+    table[1] = outside;
     collect();
     ck_assert_uint_eq(number_of(table[0]), 1);
+    ck_assert_ptr_eq(table[1], outside);
     ck_assert_uint_eq(null_seen, 0);
     if (i == 0)
       ck_assert_int_eq(mps_arena_extend(arena, more, sizeof more),
                        MPS_RES_OK);
   }
+  table[1] = NULL;
   mps_root_destroy(root);
   heap_stop();
 }

@@ -77,10 +77,10 @@ END_TEST
 START_TEST(cheap) {
   tdo_full_t full = after(8 * MIB, 2 * MIB);
   for (int i = 0; i < 100; ++i)
-    tdo_full_minor(&full, MIB);
+    tdo_full_minor(&full, MIB, 0);
   check_most(full, 24 * MIB, 1000);
   for (int i = 0; i < 3; ++i)
-    tdo_full_minor(&full, 2 * MIB);
+    tdo_full_minor(&full, 2 * MIB, 0);
   check_most(full, 4 * MIB, 1000);
 }
 END_TEST
@@ -114,6 +114,27 @@ START_TEST(begun) {
 }
 END_TEST
 
+/* Then it comes as soon as minor ones have taken as long as it would, if what
+   came by then is half of what had survived. */
+START_TEST(paid) {
+  tdo_full_t full = {0};
+  tdo_full_facts_t found = facts(64 * MIB, 64 * MIB, 0);
+  found.ns = 64 * MIB; /* one for each byte */
+  ck_assert(tdo_full_collected(&full, &found));
+  tdo_full_minor(&full, MIB, 1000 * MIB);
+  ck_assert(!tdo_full_grown(&full, 100 * MIB, 0)); /* it is still built */
+  ck_assert(tdo_full_collected(&full, &found));
+  tdo_full_minor(&full, MIB, 100 * MIB);
+  ck_assert(!tdo_full_grown(&full, 30 * MIB, 1000)); /* .built */
+  ck_assert(!tdo_full_grown(&full, 32 * MIB, 1000));
+  ck_assert(tdo_full_grown(&full, 33 * MIB, 1000));
+  ck_assert(tdo_full_grown(&full, 35 * MIB, 1000));
+  ck_assert(!tdo_full_grown(&full, 37 * MIB, 1000)); /* it would take longer */
+  tdo_full_minor(&full, MIB, MIB + 1);
+  ck_assert(tdo_full_grown(&full, 37 * MIB, 1000));
+}
+END_TEST
+
 /* Where nothing is known of the system's memory, as it always was. */
 START_TEST(unknown) {
   tdo_full_t full = {0};
@@ -125,4 +146,4 @@ START_TEST(unknown) {
 END_TEST
 
 SUITE_MAIN("full", 10, first, by_survivors, by_room, cheap, built, not_built,
-           begun, unknown)
+           begun, paid, unknown)

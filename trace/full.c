@@ -13,13 +13,16 @@
 #define FULL_MIX    0.25 /* weight of the last one in what those do */
 #define FULL_ROOM   0.5 /* of the heap besides what survived counts as that */
 
+#define PAID_GROWTH 0.5 /* growth without which .paid does not hold */
+
 #define BUILD_GROWTH 15.0 /* growth while .build holds, or */
 #define BUILD_SHARE  (1.0 / 16) /* this share of what memory the system has, */
 #define BUILD_MOST   0.25 /* and at most this one */
 #define BUILD_PAGES  (256 * 4096.0) /* bytes scanned for each write that may be, */
 #define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
 
-void tdo_full_minor(tdo_full_t *full, double scanned) {
+void tdo_full_minor(tdo_full_t *full, double scanned, double ns) {
+  full->spent += ns;
   full->minor += FULL_MIX * (scanned - full->minor);
 }
 
@@ -34,6 +37,12 @@ static double full_least(const tdo_full_t *full, double fresh) {
   return cost <= FULL_MINOR * full->minor ? FULL_CHEAP : FULL_LEAST;
 }
 
+/* .paid */
+static bool full_paid(const tdo_full_t *full, double fresh) {
+  return full->built > 0 && fresh > PAID_GROWTH * full->survivors &&
+         full->spent > full->ns * (full->survivors + fresh);
+}
+
 bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
   double most = full->growth * full->survivors;
 
@@ -46,7 +55,8 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
     most = tdo_fmax(most, full->build_most);
   else
     most += (1 + FULL_GROWTH) * full->built;
-  return fresh > tdo_fmax(full_least(full, fresh), most);
+  return fresh > full_least(full, fresh) &&
+         (fresh > most || full_paid(full, fresh));
 }
 
 bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
@@ -54,6 +64,8 @@ bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   bool solid = facts->survived > FULL_SOLID * facts->filled;
 
   full->filled = facts->filled;
+  full->ns = facts->ns / tdo_fmax(facts->filled, 1);
+  full->spent = 0;
   full->scanned = facts->scanned;
   full->growth = FULL_GROWTH * (1 + dense + solid);
   full->survivors =

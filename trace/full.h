@@ -19,6 +19,9 @@
    which is of no use before they move. If all of that counted, what the heap
    may grow by would itself grow with each collection, and never stop.
 
+   .paid  When .build has ended, nobody knows how much of it lives. Where minor
+   collections have taken as long as a full one would, it is time to look.
+
    .cheap  Where little lives, and minor collections have roots and old objects
    to scan that are as much, a full collection is worth it for much less. */
 #ifndef TDO_TRACE_FULL_H
@@ -32,6 +35,8 @@ typedef struct tdo_full {
   double survivors;   /* bytes that counted as alive after the last one */
   double filled, scanned; /* what it looked at, and of that found alive */
   double minor; /* bytes that minor collections scan, the last ones mostly */
+  double ns;    /* .paid: what a byte took that it looked at, */
+  double spent; /* and what minor ones have taken since */
   bool building;      /* .build holds since then; */
   double build_most;  /* bytes that may be promoted while it does, and */
   double built;       /* bytes that were when it ended */
@@ -46,6 +51,7 @@ typedef struct tdo_full_facts {
   double scanned;
   double size;      /* of the heap, afterwards */
   size_t writes;    /* as in tdo_full_grown */
+  double ns;        /* that it took */
 } tdo_full_facts_t;
 
 /* Has the heap grown enough for a full collection, now that FRESH bytes were
@@ -53,8 +59,8 @@ typedef struct tdo_full_facts {
    barriers were hit or pages found written; SIZE_MAX where nobody knows. */
 bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes);
 
-/* A minor collection scanned so many bytes. */
-void tdo_full_minor(tdo_full_t *full, double scanned);
+/* A minor collection scanned so many bytes, and took NS. */
+void tdo_full_minor(tdo_full_t *full, double scanned, double ns);
 
 /* One is over. True if .build holds: then tdo_full_build tells how much memory
    the system has left. */

@@ -126,7 +126,8 @@ static void learn_full(tdo_heap_t *heap) {
                             .survived = (double)heap->trace.survived,
                             .scanned = (double)heap->trace.scanned,
                             .size = tdo_heap_size(heap),
-                            .writes = tdo_policy_writes(heap)};
+                            .writes = tdo_policy_writes(heap),
+                            .ns = learn_ns(heap)};
 
   tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,
                     facts.survived, !heap->trace.in_place);
@@ -138,7 +139,7 @@ static void learn_full(tdo_heap_t *heap) {
                         middle->condemned_size + heap->top.condemned_size,
                         middle->survived + heap->top.survived);
     /* A minor one would have looked at so much, at least. */
-    tdo_full_minor(&heap->full, heap->default_chain->gens[0].survived);
+    tdo_full_minor(&heap->full, heap->default_chain->gens[0].survived, 0);
   }
   if ((!heap->trace.small || heap->instead) &&
       tdo_full_collected(&heap->full, &facts))
@@ -169,7 +170,7 @@ void tdo_learn(tdo_heap_t *heap) {
   if (heap->trace.full)
     learn_full(heap);
   else
-    tdo_full_minor(&heap->full, (double)heap->trace.scanned);
+    tdo_full_minor(&heap->full, (double)heap->trace.scanned, learn_ns(heap));
   learn_hold(heap);
   if (heap->explicit_collect)
     tdo_space_settle(&heap->space);
