@@ -173,11 +173,13 @@ START_TEST(instead_of_marking) {
 }
 END_TEST
 
+static const tdo_small_facts_t eighty_live = {
+    .old = 200 * MIB, .alive = 80 * MIB, .pause = 0.1};
+
 /* And where its flip would not be too long: to judge by the last one, */
 START_TEST(by_flip) {
   tdo_small_t small = after(30, 20);
-  tdo_small_facts_t facts = {.old = 200 * MIB, .alive = 80 * MIB,
-                             .pause = 0.1};
+  tdo_small_facts_t facts = eighty_live;
   tdo_small_flipped(&small, 0.04, 100 * MIB, true);
   ck_assert(tdo_small_instead(&small, &facts));
   tdo_small_flipped(&small, 0.05, 100 * MIB, true);
@@ -199,12 +201,10 @@ END_TEST
 /* or as long as that by one in which nothing was copied. */
 START_TEST(by_marking_flip) {
   tdo_small_t small = after(30, 20);
-  tdo_small_facts_t facts = {.old = 200 * MIB, .alive = 80 * MIB,
-                             .pause = 0.1};
   tdo_small_flipped(&small, 0.0021, 100 * MIB, false);
-  ck_assert(!tdo_small_instead(&small, &facts));
+  ck_assert(!tdo_small_instead(&small, &eighty_live));
   tdo_small_flipped(&small, 0.0019, 100 * MIB, false);
-  ck_assert(tdo_small_instead(&small, &facts));
+  ck_assert(tdo_small_instead(&small, &eighty_live));
 }
 END_TEST
 
