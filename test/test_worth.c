@@ -19,19 +19,33 @@ START_TEST(by_speed) {
   ck_assert(little(100, 6.9, 10));
   ck_assert(!little(100, 7.1, 10));
   ck_assert(!little(100, 6.9, 9));
-  ck_assert(little(100, 1e-6, 0));
+  ck_assert(little(100, 0, 1));
 }
 END_TEST
 
-/* Less they do free in a small heap, too, of which everything is copied anyway. */
+/* Not in a heap of which everything is copied anyway. */
 START_TEST(by_size) {
-  tdo_worth_t worth = {0};
   ck_assert(little(80, 1, 10));
   ck_assert(!little(79.9, 1, 10));
-  tdo_worth_minor(&worth, 1 * MIB, 10);
-  ck_assert(!tdo_worth_less(&worth));
-  tdo_worth_full(&worth, 10 * MIB, 10, 10 * MIB, true);
-  ck_assert(tdo_worth_less(&worth));
+}
+END_TEST
+
+/* Is a full one that took so many ns quick beside a minor one of 100 ns? */
+static bool is_quick(double ns, bool copied) {
+  tdo_worth_t worth = {0};
+  tdo_worth_minor(&worth, 1 * MIB, 100);
+  tdo_worth_full(&worth, 10 * MIB, ns, 10 * MIB, copied);
+  return tdo_worth_quick(&worth);
+}
+
+START_TEST(quick) {
+  tdo_worth_t worth = {0};
+  ck_assert(is_quick(119, true));
+  ck_assert(!is_quick(121, true));
+  ck_assert(!is_quick(119, false));
+  ck_assert(!tdo_worth_quick(&worth));
+  tdo_worth_full(&worth, 10 * MIB, 100, 10 * MIB, true);
+  ck_assert(!tdo_worth_quick(&worth)); /* beside none */
 }
 END_TEST
 
@@ -41,12 +55,12 @@ START_TEST(again) {
   tdo_worth_minor(&worth, 1 * MIB, 10);
   for (int i = 0; i < 7; ++i) {
     tdo_worth_full(&worth, 10 * MIB, 10, 10 * MIB, true);
-    ck_assert(tdo_worth_less(&worth));
+    ck_assert(tdo_worth_quick(&worth));
   }
   tdo_worth_full(&worth, 10 * MIB, 10, 10 * MIB, true);
-  ck_assert(!tdo_worth_less(&worth));
+  ck_assert(!tdo_worth_quick(&worth));
   tdo_worth_minor(&worth, 1 * MIB, 10);
-  ck_assert(tdo_worth_less(&worth));
+  ck_assert(tdo_worth_quick(&worth));
 }
 END_TEST
 
@@ -63,4 +77,4 @@ START_TEST(unknown) {
 }
 END_TEST
 
-SUITE_MAIN("worth", 10, by_speed, by_size, again, unknown)
+SUITE_MAIN("worth", 10, by_speed, by_size, quick, again, unknown)

@@ -74,7 +74,7 @@ static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
       .minor = tdo_fmax(heap->full.minor, gens[0].survived),
       .alive = heap->alive,
       .pause = heap->pause_time,
-      .less = tdo_worth_less(&heap->worth)};
+      .quick = tdo_worth_quick(&heap->worth)};
 }
 
 /* May everything be copied? Not where another chain than the default one has

@@ -12,9 +12,9 @@
 #define SMALL_DENSE  0.9 /* or, if more than this share did, */
 #define SMALL_BUILD  3.0 /* so many times that; */
 #define SMALL_LAST   (0.9 * SMALL_MOST) /* this, if that is less */
-#define SMALL_LESS   ((double)(8 << 20)) /* or, from so much on, some of which had
-                                            died, if minor ones free less in the
-                                            same time */
+#define SMALL_QUICK  ((double)(8 << 20)) /* or, from so much on, some of which had
+                                            died, if that takes hardly longer than
+                                            a minor one */
 #define SMALL_LOOSE  0.5 /* share of a heap that is room, to be rid of, */
 #define SMALL_SIZE   ((double)(256 << 20)) /* if it has no more than that */
 #define SMALL_RATE   8.5e8 /* bytes of old objects, to a second of pause time:
@@ -58,7 +58,7 @@ bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts) {
     return false;
   return small->room > 0 || old <= SMALL_PART * facts->nursery ||
          old > small->most ||
-         (facts->less && small->sparse && old >= SMALL_LESS);
+         (facts->quick && small->sparse && old >= SMALL_QUICK);
 }
 
 bool tdo_small_instead(const tdo_small_t *small,

@@ -9,8 +9,8 @@
 
    .growth  What is old beside the nursery is copied again when it has grown to
    half as much more than survived the last time: until then little can have
-   died, or else the last one freed more in the same time than minor ones do.
-   Where nearly all survived, a heap is being built, and may grow threefold.
+   died, unless the last one took hardly longer than a minor one. Where nearly
+   all survived, a heap is being built, and may grow threefold.
 
    .loose  A full collection leaves most of what lives where it is, and the
    room between, which is of no use and makes what minor collections scan lie
@@ -52,7 +52,7 @@ typedef struct tdo_small_facts {
   double minor;   /* that minor collections look at, lately */
   double alive;   /* that survived the last collection of everything */
   double pause;
-  bool less; /* minor collections free less in the same time (worth.h) */
+  bool quick; /* the last one was hardly longer than a minor one (worth.h) */
 } tdo_small_facts_t;
 
 /* The nursery is full: is the next collection to be of everything? */

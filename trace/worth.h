@@ -15,6 +15,7 @@ typedef struct tdo_worth {
   /* Bytes freed for each nanosecond of the last collection of a nursery; of the
      last full one, if it copied, else 0. */
   double minor, full;
+  double minor_ns, full_ns; /* what they took; 0: not known */
   double alive; /* bytes that survived the last full one */
   unsigned since; /* full ones since the last minor one */
 } tdo_worth_t;
@@ -26,9 +27,9 @@ void tdo_worth_minor(tdo_worth_t *worth, double freed, double ns);
 void tdo_worth_full(tdo_worth_t *worth, double freed, double ns, double alive,
                     bool copied);
 
-/* Did the last full collection free more in the same time, by far? Now and then
-   the answer is no, so that a minor one shows what is true now. */
-bool tdo_worth_less(const tdo_worth_t *worth);
+/* Was the last full collection hardly longer than a minor one? Now and then the answer is no,
+   so that a minor one shows what is true now. */
+bool tdo_worth_quick(const tdo_worth_t *worth);
 /* Are minor collections of this heap, which is no small one, not worth it? */
 bool tdo_worth_little(const tdo_worth_t *worth);
 
