@@ -291,6 +291,28 @@ START_TEST(instead) {
 }
 END_TEST
 
+/* While something is taken to be built, minor collections notice what is old and
+   refers to what is young, with bars or without. */
+START_TEST(noticed) {
+  tdo_heap_t *heap;
+  begin(UNHURRIED);
+  heap = (tdo_heap_t *)arena;
+  build_wide(suite_size(340, 3));
+  (void)mps_arena_collect(arena); /* of nothing, if one was about to flip */
+  mps_arena_release(arena);
+  for (size_t i = 0; i < lists; ++i)
+    put(i, 1);
+  heap->full.building = true;
+  heap->full.writes_most = 1e30; /* hits do not end it */
+  heap->tenure = 0;
+  for (size_t i = 0; i < 1000000 && heap->remembered.written == 0; ++i)
+    (void)obj_on(small_ap, OBJ_NODE, 6);
+  check_wide();
+  ck_assert(suite_stressed() || heap->remembered.written > 0);
+  end();
+}
+END_TEST
+
 /* Beside a chain of the client's that has something, there are generations. */
 START_TEST(beside_another_chain) {
   size_t full;
@@ -306,5 +328,5 @@ START_TEST(beside_another_chain) {
 END_TEST
 
 SUITE_MAIN("small_heap", 60, replaced, short_pauses, lives_on,
-           grows_and_shrinks, loosened, built, alike, instead,
+           grows_and_shrinks, loosened, built, alike, instead, noticed,
            beside_another_chain)
