@@ -9,9 +9,9 @@
    last minor one freed so many MiB in as many nanoseconds. */
 static bool little(double alive, double freed, double ns) {
   tdo_worth_t worth = {0};
-  tdo_worth_full(&worth, alive * MIB, 100, alive * MIB, true);
+  tdo_worth_full(&worth, alive * MIB, 100, true);
   tdo_worth_minor(&worth, freed * MIB, ns);
-  return tdo_worth_little(&worth);
+  return tdo_worth_little(&worth, alive * MIB);
 }
 
 /* If they free less in the same time. */
@@ -34,7 +34,7 @@ END_TEST
 static bool is_quick(double ns, bool copied) {
   tdo_worth_t worth = {0};
   tdo_worth_minor(&worth, 1 * MIB, 100);
-  tdo_worth_full(&worth, 10 * MIB, ns, 10 * MIB, copied);
+  tdo_worth_full(&worth, 10 * MIB, ns, copied);
   return tdo_worth_quick(&worth);
 }
 
@@ -44,7 +44,7 @@ START_TEST(quick) {
   ck_assert(!is_quick(121, true));
   ck_assert(!is_quick(119, false));
   ck_assert(!tdo_worth_quick(&worth));
-  tdo_worth_full(&worth, 10 * MIB, 100, 10 * MIB, true);
+  tdo_worth_full(&worth, 10 * MIB, 100, true);
   ck_assert(!tdo_worth_quick(&worth)); /* beside none */
 }
 END_TEST
@@ -54,10 +54,10 @@ START_TEST(again) {
   tdo_worth_t worth = {0};
   tdo_worth_minor(&worth, 1 * MIB, 10);
   for (int i = 0; i < 7; ++i) {
-    tdo_worth_full(&worth, 10 * MIB, 10, 10 * MIB, true);
+    tdo_worth_full(&worth, 10 * MIB, 10, true);
     ck_assert(tdo_worth_quick(&worth));
   }
-  tdo_worth_full(&worth, 10 * MIB, 10, 10 * MIB, true);
+  tdo_worth_full(&worth, 10 * MIB, 10, true);
   ck_assert(!tdo_worth_quick(&worth));
   tdo_worth_minor(&worth, 1 * MIB, 10);
   ck_assert(tdo_worth_quick(&worth));
@@ -67,13 +67,13 @@ END_TEST
 /* Not if nothing was copied: then nobody knows. */
 START_TEST(unknown) {
   tdo_worth_t worth = {0};
-  ck_assert(!tdo_worth_little(&worth));
-  tdo_worth_full(&worth, 100 * MIB, 100, 100 * MIB, true);
-  ck_assert(!tdo_worth_little(&worth)); /* of minor ones */
+  ck_assert(!tdo_worth_little(&worth, 100 * MIB));
+  tdo_worth_full(&worth, 100 * MIB, 100, true);
+  ck_assert(!tdo_worth_little(&worth, 100 * MIB)); /* of minor ones */
   tdo_worth_minor(&worth, 1 * MIB, 10);
-  ck_assert(tdo_worth_little(&worth));
-  tdo_worth_full(&worth, 100 * MIB, 100, 100 * MIB, false);
-  ck_assert(!tdo_worth_little(&worth));
+  ck_assert(tdo_worth_little(&worth, 100 * MIB));
+  tdo_worth_full(&worth, 100 * MIB, 100, false);
+  ck_assert(!tdo_worth_little(&worth, 100 * MIB));
 }
 END_TEST
 

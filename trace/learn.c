@@ -39,19 +39,12 @@ static void learn_skip(tdo_heap_t *heap) {
   heap->skip = heap->skip_next;
 }
 
-/* The collection's own time. */
-static double learn_ns(const tdo_heap_t *heap) {
-  return (double)(heap->stats.paused_ns + (tdo_clock_ns() - heap->session_ns) -
-                  heap->trace.paused);
-}
-
-static void learn_worth(tdo_heap_t *heap) {
+static void learn_worth(tdo_heap_t *heap, double ns) {
   const tdo_trace_t *trace = &heap->trace;
-  double survived = (double)trace->survived;
-  double freed = (double)trace->condemned - survived, ns = learn_ns(heap);
+  double freed = (double)trace->condemned - (double)trace->survived;
 
   if (trace->full)
-    tdo_worth_full(&heap->worth, freed, ns, survived, !trace->in_place);
+    tdo_worth_full(&heap->worth, freed, ns, !trace->in_place);
   else if (trace->chain == heap->default_chain && trace->last == 0)
     tdo_worth_minor(&heap->worth, freed, ns);
 }
@@ -75,7 +68,7 @@ static void learn_judge(tdo_heap_t *heap) {
     return;
   }
   if (nursery->survived <= TENURE_DENSE * nursery->condemned_size &&
-      !tdo_worth_little(&heap->worth)) {
+      !tdo_worth_little(&heap->worth, heap->alive)) {
     heap->dense = 0;
     heap->tenure = 0;
   } else if (++heap->dense >= TENURE_RUNS) {
@@ -87,10 +80,10 @@ static void learn_judge(tdo_heap_t *heap) {
 
 /* The default chain adapts to how long collections take. A chain that the client
    made keeps the capacities that the client gave. */
-static void learn_adapt(tdo_heap_t *heap) {
+static void learn_adapt(tdo_heap_t *heap, double ns) {
   const tdo_trace_t *trace = &heap->trace;
   uint64_t now = tdo_clock_ns();
-  uint64_t paused = heap->stats.paused_ns + (now - heap->session_ns);
+  uint64_t paused = heap->trace.paused + (uint64_t)ns;
   double share = (double)(paused - heap->adapt_paused) /
                  (double)(now - heap->adapt_since + 1);
   tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
@@ -108,8 +101,8 @@ static void learn_adapt(tdo_heap_t *heap) {
   middle = &heap->default_chain->gens[1];
   if (trace->last == 0 &&
       nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
-    tdo_nursery_note(&heap->nursery, learn_ns(heap),
-                     nursery->condemned_size, nursery->survived);
+    tdo_nursery_note(&heap->nursery, ns, nursery->condemned_size,
+                     nursery->survived);
   if (trace->last > 0)
     middle->capacity = tdo_nursery_middle(
         middle->capacity, middle->condemned_size, middle->survived);
@@ -120,14 +113,14 @@ static void learn_adapt(tdo_heap_t *heap) {
   tdo_nursery_sizes(&nursery->capacity, &middle->capacity, &facts);
 }
 
-static void learn_full(tdo_heap_t *heap) {
+static void learn_full(tdo_heap_t *heap, double ns) {
   const tdo_gen_t *middle;
   tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
                             .survived = (double)heap->trace.survived,
                             .scanned = (double)heap->trace.scanned,
                             .size = tdo_heap_size(heap),
                             .writes = tdo_policy_writes(heap),
-                            .ns = learn_ns(heap)};
+                            .ns = ns};
 
   tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,
                     facts.survived, !heap->trace.in_place);
@@ -161,16 +154,18 @@ static void learn_hold(tdo_heap_t *heap) {
 }
 
 void tdo_learn(tdo_heap_t *heap) {
+  double ns = (double)tdo_trace_worked_ns(heap);
+
   if (heap->trace.full)
     heap->alive = (double)heap->trace.survived;
-  learn_worth(heap);
-  learn_adapt(heap);
+  learn_worth(heap, ns);
+  learn_adapt(heap, ns);
   learn_skip(heap);
   learn_judge(heap);
   if (heap->trace.full)
-    learn_full(heap);
+    learn_full(heap, ns);
   else
-    tdo_full_minor(&heap->full, (double)heap->trace.scanned, learn_ns(heap));
+    tdo_full_minor(&heap->full, (double)heap->trace.scanned, ns);
   learn_hold(heap);
   if (heap->explicit_collect)
     tdo_space_settle(&heap->space);

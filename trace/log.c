@@ -10,13 +10,11 @@
 void tdo_heap_log(tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
   uint64_t now = tdo_clock_ns();
-  uint64_t worked = heap->stats.paused_ns - trace->paused;
+  uint64_t worked = tdo_trace_worked_ns(heap);
   char line[400];
 
   if (!heap->log)
     return;
-  if (heap->session_ns != 0)
-    worked += now - heap->session_ns;
   (void)snprintf(
       line, sizeof line,
       "testudo: collection %zu, %s: condemned %.1f MiB, survived %.1f, "

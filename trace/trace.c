@@ -491,6 +491,13 @@ static bool trace_reclaim(mps_arena_t heap, uint64_t deadline) {
   return trace_reclaim_gen(&heap->top, deadline);
 }
 
+uint64_t tdo_trace_worked_ns(mps_arena_t heap) {
+  uint64_t session =
+      heap->session_ns != 0 ? tdo_clock_ns() - heap->session_ns : 0;
+
+  return heap->stats.paused_ns - heap->trace.paused + session;
+}
+
 static void trace_end(mps_arena_t heap) {
   tdo_trace_t *trace = &heap->trace;
 

@@ -73,6 +73,8 @@ bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why);
 bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline);
 /* Work until it is over. */
 void tdo_trace_finish(mps_arena_t heap);
+/* Nanoseconds that the collection in progress has kept the program waiting. */
+uint64_t tdo_trace_worked_ns(mps_arena_t heap);
 
 static inline bool tdo_trace_busy(const tdo_trace_t *trace) {
   return trace->state != TDO_TRACE_IDLE;

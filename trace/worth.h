@@ -12,25 +12,23 @@
 #include <stdbool.h>
 
 typedef struct tdo_worth {
-  /* Bytes freed for each nanosecond of the last collection of a nursery; of the
-     last full one, if it copied, else 0. */
-  double minor, full;
-  double minor_ns, full_ns; /* what they took; 0: not known */
-  double alive; /* bytes that survived the last full one */
+  struct {
+    double freed, ns; /* bytes; what that took, 0: nothing is known */
+  } minor, full;  /* the last collection of a nursery; full one, if it copied */
   unsigned since; /* full ones since the last minor one */
 } tdo_worth_t;
 
 /* A nursery was collected, in NS nanoseconds, and so many bytes of it freed. */
 void tdo_worth_minor(tdo_worth_t *worth, double freed, double ns);
 
-/* Everything was, and so much survived. COPIED: it was copied, not marked. */
-void tdo_worth_full(tdo_worth_t *worth, double freed, double ns, double alive,
-                    bool copied);
+/* Everything was. COPIED: what survived was copied, not marked. */
+void tdo_worth_full(tdo_worth_t *worth, double freed, double ns, bool copied);
 
 /* Was the last full collection hardly longer than a minor one? Now and then the answer is no,
    so that a minor one shows what is true now. */
 bool tdo_worth_quick(const tdo_worth_t *worth);
-/* Are minor collections of this heap, which is no small one, not worth it? */
-bool tdo_worth_little(const tdo_worth_t *worth);
+/* Are minor collections not worth it, where ALIVE bytes survived the last full
+   one? Not in a small heap. */
+bool tdo_worth_little(const tdo_worth_t *worth, double alive);
 
 #endif /* TDO_TRACE_WORTH_H */
