@@ -272,7 +272,8 @@ static size_t replace_watched(size_t rounds, size_t times) {
 }
 
 /* What is larger still is copied, too, instead of being marked, in slices: then
-   it has three times what lives at most (five, where objects stay in place). */
+   it has three times what lives at most, four where other programs delay those
+   slices (six to eight, where objects stay in place). */
 START_TEST(instead) {
   size_t built_size, most;
   begin(0.1);
@@ -286,7 +287,7 @@ START_TEST(instead) {
   most = replace_watched(suite_varied() ? 1 : 200, 5000);
   check_wide();
   tdo_arena_check(arena);
-  ck_assert(suite_varied() || most < 4 * built_size);
+  ck_assert(suite_varied() || most < 5 * built_size);
   end();
 }
 END_TEST
