@@ -470,6 +470,55 @@ START_TEST(held_buffers) {
 }
 END_TEST
 
+/* A buffer in free memory at the beginning of a segment, which a flip cannot take
+   away: the blocks behind it are collected with all else, since what is old is
+   named by no summary. */
+START_TEST(buffer_before_blocks) {
+  enum { COUNT = TABLE / 2, GAP = 511 }; /* a page */
+  mps_addr_t reserved;
+  size_t size = (GAP + 1) * sizeof(mps_word_t);
+  mps_chain_t large;
+  mps_pool_t old;
+  mps_ap_t ap;
+
+  open_pools(_i);
+  large = make_chain(4000); /* segments of many pages */
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
+    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, large);
+    MPS_ARGS_ADD(args, MPS_KEY_GEN, 1); /* not a nursery: pages get bars */
+    ck_assert_int_eq(mps_pool_create_k(&old, arena, class_of(_i), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  ap = make_ap(old, mps_rank_exact());
+  for (size_t i = 0; i < COUNT; ++i) {
+    (void)make(ap, NODE, GAP);
+    table[i] = make(ap, NODE, 1);
+    ((node_t *)table[i])->word[0] = make(moving_ap, LEAF, 1 + i);
+  }
+  for (size_t i = 0; i < 10; ++i) /* until write bars have been granted */
+    collect();
+  for (size_t round = 0; round < COUNT; ++round) {
+    ck_assert_int_eq(mps_reserve(&reserved, ap, size), MPS_RES_OK);
+    collect();
+    for (size_t i = 0; i < COUNT; ++i) {
+      const node_t *leaf = ((node_t *)table[i])->word[0];
+      ck_assert_uint_eq(leaf->head, HEAD(LEAF, 2 + i));
+    }
+    memset(reserved, 0, size);
+    ((node_t *)reserved)->head = HEAD(NODE, GAP + 1);
+    ck_assert(!mps_commit(ap, reserved, size));
+    table[COUNT + round] = make(ap, NODE, GAP); /* take the room */
+  }
+  mps_arena_park(arena);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(old);
+  mps_chain_destroy(large);
+  close_pools();
+}
+END_TEST
+
 /* Destroying pools in the middle of a collection. */
 START_TEST(destroyed_in_time) {
   mps_pool_t more;
@@ -642,7 +691,8 @@ int main(void) {
       &ambiguous_rank, &ambiguous_cycle, &positional,  &commit_fails,
       &accounting,     &generations, &mutator,
       &finalization,   &dangling,    &held_buffers,
-      &queries,        &transforms,  &destroyed_in_time};
+      &queries,        &transforms,  &destroyed_in_time,
+      &buffer_before_blocks};
   Suite *suite = suite_create("ams");
   TCase *tcase = tcase_create("ams");
 

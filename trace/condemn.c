@@ -14,9 +14,12 @@
 #include "trace/heap.h"
 
 /* Nothing but a buffer: there is nothing to collect in it, and what goes in
-   from now on is black. */
+   from now on is black. A buffer where blocks do not move may have some behind
+   it: those must be white when all is condemned, since no summary names what is
+   old. */
 static bool condemn_is_buffer(const tdo_gcseg_t *seg) {
-  return seg->ap != NULL && tdo_ap_committed(seg->ap) == seg->seg.base;
+  return seg->ap != NULL && tdo_ap_committed(seg->ap) == seg->seg.base &&
+         (seg->pool->klass->moving || seg->ap->limit == seg->seg.limit);
 }
 
 static bool condemn_has_objects(const tdo_gen_t *gen) {
