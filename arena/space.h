@@ -130,10 +130,10 @@ typedef struct tdo_space {
   size_t growth, growth_min; /* preferred, least size of a new chunk */
   tdo_space_hooks_t hooks;
   struct {         /* pages of them that are not used are not touched */
-    uint32_t head; /* of the list of usable zones */
+    uint32_t head;  /* of the list of usable zones */
+    uint32_t zones; /* .zone */
     unsigned char byte;
     bool live;
-    uint32_t zones; /* .zone */
     bool huge;      /* huge pages are advised for its zones */
   } groups[TDO_GROUPS];
 } tdo_space_t;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include "trace/heap.h"
 
-#include "test/groups.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -282,28 +281,6 @@ START_TEST(closed_at_the_flip) {
 }
 END_TEST
 
-/* Nothing is condemned ahead while there is no group for what survives, and
-   the collection goes on without. */
-START_TEST(without_groups) {
-  begin();
-  tdo_heap_enter(heap);
-  heap->stress_move = false;
-  if (tdo_trace_begin_ahead(heap, "test")) {
-    groups_take(heap);
-    ck_assert(tdo_condemn_ahead(heap, SIZE_MAX, 0));
-    ck_assert_uint_eq(heap->trace.condemned, 0);
-    groups_give(heap);
-    tdo_heap_leave(heap);
-    write_old();
-    mps_arena_park(arena);
-    ck_assert_int_eq(heap->trace.state, TDO_TRACE_IDLE);
-    check_lists();
-  } else
-    tdo_heap_leave(heap);
-  end();
-}
-END_TEST
-
 /* The collector does it of its own accord. (With a pause time that slow machines
    keep, too: where minor collections do not, the nursery grows meanwhile, and
    with it the time until what is old has.) */
@@ -333,5 +310,5 @@ END_TEST
 SUITE_LOOPS_MAIN("ahead", 60, {written_meanwhile, 1}, {dead_meanwhile, 1},
                  {what_comes_between, sizeof others / sizeof others[0]},
                  {asked_to_start, 1}, {transformed_meanwhile, 1},
-                 {closed_at_the_flip, 1}, {without_groups, 1},
+                 {closed_at_the_flip, 1},
                  {when_the_heap_has_grown, 1})

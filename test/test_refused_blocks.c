@@ -637,13 +637,32 @@ START_TEST(recut) {
 }
 END_TEST
 
-/* The groups that zones belong to run out: chains are refused, collections
-   wait, and nothing is lost. */
+/* A list that is as long as what else there is. */
+static void build_garbage(void) {
+  for (size_t i = 0; i < 5000; ++i) {
+    node_t *p = make(ap, NODE, 40);
+    p->word[0] = table[TABLE - 1];
+    table[TABLE - 1] = p;
+  }
+}
+
+/* There is no room on CHAIN, and nobody minds. */
+static void check_no_room(mps_chain_t chain) {
+  mps_pool_t other = make_pool(mps_class_amc(), format, chain);
+  mps_ap_t point = make_ap(other, mps_rank_exact());
+  mps_addr_t p;
+  ck_assert_int_eq(mps_reserve(&p, point, 64), MPS_RES_LIMIT);
+  mps_ap_destroy(point);
+  mps_pool_destroy(other);
+}
+
+/* The groups that zones belong to run out: chains are refused, and segments of
+   chains that have none, but what there is is collected as ever, old and young. */
 START_TEST(groups) {
   enum { CHAINS = 600 };
   static mps_chain_t chains[CHAINS];
   mps_gen_param_s gens[] = {{10, 0.5}, {20, 0.5}, {30, 0.5}};
-  size_t most = 0;
+  size_t most = 0, old;
   open_pool(mps_class_amc(), mps_rank_exact());
   fill_chain();
   for (int round = 0; round < 3; ++round) {
@@ -656,7 +675,13 @@ START_TEST(groups) {
     ck_assert(most == 0 || most == n);
     most = n;
     tdo_arena_check(arena);
+    check_no_room(chains[n - 1]);
+    build_garbage();
     collect();
+    old = mps_pool_total_size(pool);
+    table[TABLE - 1] = NULL;
+    collect();
+    ck_assert_uint_lt(mps_pool_total_size(pool), old / 2);
     check_chain();
     mps_arena_release(arena);
     for (size_t i = 0; i < 20000; ++i)

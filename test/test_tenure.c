@@ -1,7 +1,6 @@
 /* Testudo: tests of promotion without a collection, while nearly everything
    survives. SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/heap.h" /* first: its functions have names of ours */
-#include "test/groups.h"
 #include "test/objects.h"
 #include "mpscawl.h"
 #include "test/suite.h"
@@ -338,25 +337,6 @@ START_TEST(in_parts) {
 }
 END_TEST
 
-/* Promotion does not need a group for what comes next. */
-START_TEST(without_groups) {
-  size_t before;
-  begin_unhurried();
-  build();
-  collect(); /* none of all is due soon */
-  groups_take(arena);
-  before = tenured();
-  mps_arena_pause_time_set(arena, 1e9); /* no limit at all */
-  build_more();
-  ck_assert(suite_stressed() || tenured() > before);
-  groups_give(arena);
-  check_chains();
-  for (size_t n = 0; n < times(400000); ++n)
-    (void)leafy(n);
-  end_with_chains();
-}
-END_TEST
-
 /* Pools whose objects stay where they are, on the same chain: these are not
    promoted, and nothing is lost. */
 START_TEST(together) {
@@ -437,4 +417,4 @@ START_TEST(clients_chain) {
 END_TEST
 
 SUITE_MAIN("tenure", 60, built, grown, left_alone, written, churned, churned_dirty,
-           reserved, in_parts, without_groups, together, small, large, clients_chain)
+           reserved, in_parts, together, small, large, clients_chain)

@@ -69,9 +69,8 @@ static bool condemn_begun(const tdo_gen_t *gen) {
 }
 
 void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
-  if ((condemn_begun(gen) || condemn_has_objects(gen)) &&
-      !tdo_gen_condemn(gen))
-    return;
+  if (condemn_begun(gen) || condemn_has_objects(gen))
+    tdo_gen_condemn(gen);
   if (!condemn_begun(gen))
     gen->survived = gen->condemned_size = 0;
   gen->fresh = 0;
@@ -101,11 +100,8 @@ static bool condemn_seg_ahead(mps_arena_t heap, tdo_gcseg_t *seg) {
 
   if (seg->leaf || klass->stays == NULL || !klass->stays(seg->pool, seg))
     return false;
-  if (!condemn_begun(gen)) {
-    if (!tdo_gen_secure(gen))
-      return false;
+  if (!condemn_begun(gen))
     gen->survived = gen->condemned_size = 0;
-  }
   condemn_seg(heap, seg);
   tdo_bits_set_range(heap->ahead, tdo_heap_page(heap, seg->seg.base),
                      tdo_heap_page(heap, seg->seg.limit));

@@ -32,8 +32,11 @@ mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
   tdo_heap_t *heap = pool->heap;
   tdo_gcseg_t *seg;
   void *p;
-  mps_res_t res = tdo_control_alloc(&p, &heap->control, descriptor);
+  mps_res_t res = gen->chain == NULL ? MPS_RES_OK : tdo_chain_secure(gen->chain);
 
+  if (res != MPS_RES_OK)
+    return res;
+  res = tdo_control_alloc(&p, &heap->control, descriptor);
   if (res != MPS_RES_OK)
     return res;
   seg = p;

@@ -32,6 +32,13 @@ static mps_res_t gen_groups(tdo_gen_t *gen, tdo_group_t group[], int count) {
   return MPS_RES_OK;
 }
 
+static void gen_drop_groups(tdo_gen_t *gen, tdo_group_t group[]) {
+  for (int i = 0; i < TDO_PLACES && group[i] != 0; ++i) {
+    tdo_space_group_merge(&gen->heap->space, TDO_GROUP_SHARED, group[i]);
+    group[i] = 0;
+  }
+}
+
 static mps_res_t gen_init(tdo_gen_t *gen, mps_arena_t heap) {
   mps_res_t res;
 
@@ -45,17 +52,19 @@ static mps_res_t gen_init(tdo_gen_t *gen, mps_arena_t heap) {
 }
 
 mps_res_t tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap) {
+  mps_res_t res;
+
   memset(gen, 0, sizeof *gen);
   gen->mortality = 0.5;
-  return gen_init(gen, heap);
+  res = gen_init(gen, heap);
+  return res == MPS_RES_OK ? gen_groups(gen, gen->next_group, TDO_PLACES) : res;
 }
 
 void tdo_gen_finish(tdo_gen_t *gen) {
   TDO_CHECK(tdo_ring_empty(&gen->segs) && tdo_ring_empty(&gen->white));
   gen->sig = TDO_SIG_DEAD;
-  for (int i = 0; i < TDO_PLACES; ++i)
-    tdo_space_group_merge(&gen->heap->space, TDO_GROUP_SHARED,
-                          gen->group[i]);
+  gen_drop_groups(gen, gen->group);
+  gen_drop_groups(gen, gen->next_group);
 }
 
 /* A bit for a new generation: its own while they last, else the common one.
@@ -140,21 +149,36 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
   tdo_control_free(&heap->control, chain, chain_size(chain->count));
 }
 
+mps_res_t tdo_chain_secure(tdo_chain_t *chain) {
+  for (size_t i = 0; i < chain->count && !chain->secured; ++i) {
+    tdo_gen_t *gen = &chain->gens[i];
+    mps_res_t res = gen_groups(gen, gen->next_group, TDO_PLACES);
+    if (res != MPS_RES_OK) {
+      while (i-- > 0)
+        gen_drop_groups(&chain->gens[i], chain->gens[i].next_group);
+      return res;
+    }
+  }
+  chain->secured = true;
+  return MPS_RES_OK;
+}
+
 tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index) {
   return index < chain->count ? &chain->gens[index] : &chain->heap->top;
 }
 
-bool tdo_gen_secure(tdo_gen_t *gen) {
-  return gen->next_group[0] != 0 ||
-         gen_groups(gen, gen->next_group, TDO_PLACES) == MPS_RES_OK;
+/* Groups again for the first COUNT places, of which as many just became free. */
+static void gen_renew(tdo_gen_t *gen, int count) {
+  mps_res_t res = gen_groups(gen, gen->next_group, count);
+
+  TDO_CHECK(res == MPS_RES_OK);
+  (void)res;
 }
 
-bool tdo_gen_condemn(tdo_gen_t *gen) {
+void tdo_gen_condemn(tdo_gen_t *gen) {
   tdo_space_t *sp = &gen->heap->space;
 
   TDO_CHECK(!gen->condemned);
-  if (!tdo_gen_secure(gen))
-    return false;
   for (int i = 0; i < TDO_PLACES; ++i) {
     gen->white_group[i] = gen->group[i];
     gen->group[i] = gen->next_group[i];
@@ -164,7 +188,6 @@ bool tdo_gen_condemn(tdo_gen_t *gen) {
   }
   gen->condemned = true;
   gen->fresh = 0;
-  return true;
 }
 
 void tdo_gen_pardon(tdo_gen_t *gen) {
@@ -174,28 +197,27 @@ void tdo_gen_pardon(tdo_gen_t *gen) {
                           gen->white_group[i]);
     gen->white_group[i] = 0;
   }
+  gen_renew(gen, TDO_PLACES);
   gen->condemned = false;
 }
 
-/* Fresh groups for what moves, and the old ones become the top's. */
-static bool gen_give_groups(tdo_gen_t *gen, tdo_gen_t *top) {
-  tdo_group_t fresh[TDO_PLACES_MOVING];
-
-  if (gen_groups(gen, fresh, TDO_PLACES_MOVING) != MPS_RES_OK)
-    return false;
+/* The next groups for what moves, and the old ones become the top's. */
+static void gen_give_groups(tdo_gen_t *gen, tdo_gen_t *top) {
   for (int i = 0; i < TDO_PLACES_MOVING; ++i) {
     tdo_space_group_merge(&gen->heap->space, top->group[i], gen->group[i]);
-    gen->group[i] = fresh[i];
+    gen->group[i] = gen->next_group[i];
   }
-  return true;
+  gen_renew(gen, TDO_PLACES_MOVING);
 }
 
 size_t tdo_gen_tenure(tdo_gen_t *gen, size_t most) {
   tdo_gen_t *top = &gen->heap->top;
-  bool given = gen_give_groups(gen, top);
   size_t bytes = 0;
 
   TDO_CHECK(!gen->condemned && gen != top);
+  if (tdo_ring_empty(&gen->segs))
+    return 0;
+  gen_give_groups(gen, top);
   TDO_RING_FOR(node, &gen->segs) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node);
     size_t size = tdo_seg_size(&seg->seg);
@@ -205,10 +227,6 @@ size_t tdo_gen_tenure(tdo_gen_t *gen, size_t most) {
     if (seg->pool->klass->tenured == NULL)
       continue;
     bytes += size;
-    if (!given) { /* zones are shared then */
-      tdo_gcseg_promote(seg, top);
-      continue;
-    }
     seg->gen = top;
     top->size += (double)size;
     gen->size -= (double)size;

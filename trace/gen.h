@@ -1,5 +1,11 @@
 /* Testudo: generations and chains (interface, section 5).
-   SPDX-License-Identifier: BSD-2-Clause */
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Invariants:
+   .next  a generation that has segments, or of whose chain another has, and that
+          is not condemned has the groups that it will need when it is: no
+          collection goes without it for want of groups, and where the top is
+          condemned, so is everything. */
 #ifndef TDO_TRACE_GEN_H
 #define TDO_TRACE_GEN_H
 
@@ -38,8 +44,7 @@ struct tdo_gen {
   tdo_ring_t white;    /* condemned segments */
   tdo_group_t group[TDO_PLACES];       /* where new segments go */
   tdo_group_t white_group[TDO_PLACES]; /* where condemned ones lie */
-  tdo_group_t next_group[TDO_PLACES];  /* secured for new segments, when it is
-                                          condemned; or none */
+  tdo_group_t next_group[TDO_PLACES];  /* the same when it is condemned (.next) */
 };
 
 struct mps_chain_s {
@@ -49,6 +54,7 @@ struct mps_chain_s {
   size_t pools;        /* that use it */
   unsigned ramps;      /* open ramps on its allocation points; */
   bool ramp_all;       /* one that ended asked to collect all after the last */
+  bool secured;        /* its generations may have segments (.next) */
   size_t count;
   tdo_gen_t gens[];
 };
@@ -60,18 +66,18 @@ mps_res_t tdo_chain_create(tdo_chain_t **chain_o, mps_arena_t heap,
                            size_t count, const mps_gen_param_s params[]);
 void tdo_chain_destroy(tdo_chain_t *chain);
 bool tdo_chain_check(const tdo_chain_t *chain);
+/* Before the first segment of CHAIN: MPS_RES_LIMIT if there are too many other
+   chains with segments. */
+mps_res_t tdo_chain_secure(tdo_chain_t *chain);
 mps_res_t tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap);
 void tdo_gen_finish(tdo_gen_t *gen);
 
 /* Generation INDEX of CHAIN; the top one if INDEX is the chain's count. */
 tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);
 
-/* Start and end of a condemnation: the present groups become white, fresh
-   ones are made; what is left of the white groups rejoins. False if there are
-   no groups left (then nothing changed); after tdo_gen_secure was true, there
-   are. */
-bool tdo_gen_secure(tdo_gen_t *gen);
-bool tdo_gen_condemn(tdo_gen_t *gen);
+/* Start and end of a condemnation: the present groups become white, the next
+   ones take their place; what is left of the white groups rejoins. */
+void tdo_gen_condemn(tdo_gen_t *gen);
 void tdo_gen_pardon(tdo_gen_t *gen);
 
 /* The segments in GEN of moving pools become the top generation's, at the end
