@@ -56,7 +56,7 @@ static void remember_watch(tdo_scan_t *scan, bool *young) {
   const tdo_heap_t *heap = scan->heap;
 
   *young = false;
-  if (TDO_LIKELY(!heap->full.building || heap->trace.full))
+  if (TDO_LIKELY(!heap->full.building))
     return;
   tdo_scan_use(scan, remember_fix);
   scan->closure = young;
