@@ -637,7 +637,7 @@ START_TEST(recut) {
 }
 END_TEST
 
-/* A list that is as long as what else there is. */
+/* A list that takes more room than all else. */
 static void build_garbage(void) {
   for (size_t i = 0; i < 5000; ++i) {
     node_t *p = make(ap, NODE, 40);

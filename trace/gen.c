@@ -150,7 +150,9 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
 }
 
 mps_res_t tdo_chain_secure(tdo_chain_t *chain) {
-  for (size_t i = 0; i < chain->count && !chain->secured; ++i) {
+  if (chain->secured)
+    return MPS_RES_OK;
+  for (size_t i = 0; i < chain->count; ++i) {
     tdo_gen_t *gen = &chain->gens[i];
     mps_res_t res = gen_groups(gen, gen->next_group, TDO_PLACES);
     if (res != MPS_RES_OK) {

@@ -9,12 +9,13 @@
 
 void tdo_heap_log(tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
-  uint64_t now = tdo_clock_ns();
-  uint64_t worked = tdo_trace_worked_ns(heap);
+  uint64_t now, worked;
   char line[400];
 
   if (!heap->log)
     return;
+  now = tdo_clock_ns();
+  worked = tdo_trace_worked_ns(heap);
   (void)snprintf(
       line, sizeof line,
       "testudo: collection %zu, %s: condemned %.1f MiB, survived %.1f, "
