@@ -36,9 +36,10 @@ void tdo_stop_end(void);
    same record may occur twice and is stopped once), returning when all have
    stopped; then let them run again. Resume does not wait for the scheduler:
    a thread that has not woken yet when it is stopped again is simply still
-   stopped. Threads blocked in system calls stop too, and restartable calls
-   are restarted (SA_RESTART); errno is preserved. Call between begin and
-   end. */
+   stopped; if stops follow each other so fast that it would never wake, one
+   in a number of them first leaves it 0.3 ms. Threads blocked in system calls
+   stop too, and restartable calls are restarted (SA_RESTART); errno is
+   preserved. Call between begin and end. */
 void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n);
 void tdo_resume_threads(tdo_stop_thread_t *const threads[], size_t n);
 

@@ -18,6 +18,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "code/check.h"
+#include "code/clock.h"
 #include "code/context_linux.h"
 #include "code/lock.h"
 #include "code/ring.h"
@@ -41,8 +42,8 @@
        +------------------handler, on its way out------------+
 
    A thread that is FREED but has not woken yet has not run since: it is
-   stopped again by one store, and nobody ever waits for it to wake. CONTEXT
-   is valid from PARKED until RUNS. */
+   stopped again by one store, and nobody waits for it to wake, unless that
+   goes on (stop_grant). CONTEXT is valid from PARKED until RUNS. */
 enum { STOP_RUNS, STOP_WANTED, STOP_PARKED, STOP_FREED };
 
 struct tdo_stop_thread {
@@ -375,10 +376,72 @@ static void stop_ask_again(tdo_stop_thread_t *const threads[], size_t n) {
   }
 }
 
+/* Stops that follow each other at once would keep threads where they are for as
+   long as that goes on: waking takes longer than the time between. So after a
+   number of stops in a row, or when they took long, those that had no time to
+   run are given some. */
+enum {
+  STOP_WOKEN_NS = 100000, /* in that time a thread wakes and runs, */
+  STOP_RUN_NS = 20000,    /* in less than that it does not */
+  STOP_GRACE_NS = 300000,
+  STOP_ROW = 16,        /* stops */
+  STOP_ROW_NS = 4000000 /* that they took together */
+};
+
+static struct {
+  uint64_t stopped, resumed; /* when, the last time */
+  uint64_t took;             /* of the stops in a row, together */
+  unsigned stops;            /* in a row */
+} stop_row; /* under the right */
+
+/* Threads that the stopper is to stop, and whether some of them did not run
+   since the last time. */
+typedef struct stop_count {
+  size_t all, asleep;
+} stop_count_t;
+
+static stop_count_t stop_count(tdo_stop_thread_t *const threads[], size_t n) {
+  stop_count_t count = {0, 0};
+  for (size_t i = 0; i < n; ++i) {
+    if (stop_concerns(threads[i])) {
+      ++count.all;
+      count.asleep += atomic_load(&threads[i]->park) == STOP_FREED;
+    }
+  }
+  return count;
+}
+
+static void stop_grant(bool asleep) {
+  struct timespec grace = {0, STOP_GRACE_NS};
+  uint64_t now = tdo_clock_ns(), ran = now - stop_row.resumed;
+  bool fair = ran >= (asleep ? STOP_WOKEN_NS : STOP_RUN_NS);
+  if (!fair && (stop_row.stops >= STOP_ROW || stop_row.took >= STOP_ROW_NS)) {
+    (void)nanosleep(&grace, NULL);
+    now = tdo_clock_ns();
+    fair = true;
+  }
+  if (fair) {
+    stop_row.stops = 0;
+    stop_row.took = 0;
+  }
+  stop_row.stopped = now;
+}
+
+static void stop_granted(void) {
+  stop_row.resumed = tdo_clock_ns();
+  stop_row.took += stop_row.resumed - stop_row.stopped;
+  ++stop_row.stops;
+}
+
 void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
   struct timespec patience = {0, STOP_TSAN ? 50000 : 1000000};
   unsigned pending;
   TDO_CHECK(tdo_lock_mine(&stop_right));
+  stop_count_t count = stop_count(threads, n);
+  if (count.all == 0) {
+    return;
+  }
+  stop_grant(count.asleep > 0);
   for (size_t i = 0; i < n; ++i) {
     if (stop_concerns(threads[i])) {
       stop_ask(threads[i]);
@@ -408,6 +471,7 @@ void tdo_resume_threads(tdo_stop_thread_t *const threads[], size_t n) {
   if (any) {
     (void)atomic_fetch_add(&stop_turn, 1);
     stop_wake(&stop_turn);
+    stop_granted();
   }
 }
 

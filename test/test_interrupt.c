@@ -381,7 +381,7 @@ END_TEST
 
 /* ---- at any moment ---- */
 
-enum { WORKERS = 3, ROUNDS = 40, KEPT = 100 };
+enum { WORKERS = 3, ROUNDS = 40, FEW = 10, KEPT = 100 };
 
 typedef struct worker {
   mps_thr_t thr;
@@ -471,13 +471,22 @@ static void *worker(void *p) {
   REQUIRE(w != NULL);
   worker_start(w, cold);
   me = w;
-  for (int i = 0; i < ROUNDS || (w->handled == 0 && i < 100 * ROUNDS); ++i)
+  size_t rounds = suite_size(ROUNDS, FEW);
+  for (size_t i = 0; i < rounds || (w->handled == 0 && i < 100 * rounds); ++i)
     worker_work(w);
   me = NULL;
   REQUIRE(w->handled > 0 && w->refused <= 3 * w->handled);
   worker_stop(w);
   free(w);
   return p;
+}
+
+/* However often this thread is stopped meanwhile: it is not to interrupt the
+   others each time that one of them collects. */
+static void pause_for(long nanoseconds) {
+  struct timespec left = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+  while (nanosleep(&left, &left) != 0)
+    continue;
 }
 
 /* Several threads, each interrupted again and again, wherever it is; less often in
@@ -502,7 +511,7 @@ START_TEST(at_any_moment) {
       }
     if (turn % 500 == 0)
       (void)mps_arena_start_collect(arena);
-    (void)usleep(100 + (useconds_t)(turn / 50));
+    pause_for(100000 + 20 * (long)turn);
   }
   ck_assert_uint_eq(asserted_count, 0);
   rude_stop();

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "code/fault.h"
+#include "code/clock.h"
 #include "code/stop.h"
 #include "test/suite.h"
 
@@ -351,6 +352,34 @@ START_TEST(spurious) {
 }
 END_TEST
 
+/* Stopped again as soon as they were let go, and so on, threads get on all the
+   same: in each of some turns, though there is no time for them to wake. */
+START_TEST(in_a_row) {
+  enum { SPINNERS = 2, TURNS = 10 };
+  unsigned long before[SPINNERS];
+  start(spin, SPINNERS);
+  tdo_stop_begin();
+  for (int turn = 0; turn < TURNS; ++turn) {
+    for (size_t j = 0; j < SPINNERS; ++j) {
+      before[j] = atomic_load(&workers[j].steps);
+    }
+    for (int i = 0; i < ROUNDS; ++i) {
+      uint64_t until = tdo_clock_ns() + 200000;
+      tdo_stop_threads(records, SPINNERS);
+      while (!tdo_clock_past(until)) {
+        continue;
+      }
+      tdo_resume_threads(records, SPINNERS);
+    }
+    for (size_t j = 0; j < SPINNERS; ++j) {
+      ck_assert_uint_ne(atomic_load(&workers[j].steps), before[j]);
+    }
+  }
+  tdo_stop_end();
+  finish(SPINNERS);
+}
+END_TEST
+
 /* Two threads of control that both stop the world, and each other. */
 static void *stopper(void *p) {
   worker_t *w = p;
@@ -465,5 +494,5 @@ END_TEST
 
 SUITE_MAIN("stop", 60, spinning, stopped_again, blocked_in_read,
            blocked_in_nanosleep, stack_range, in_the_fault_handler, exiting,
-           created_during_stop, spurious, two_stoppers, many_registrations,
+           created_during_stop, spurious, in_a_row, two_stoppers, many_registrations,
            forked)
