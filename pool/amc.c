@@ -13,7 +13,9 @@
    .pins     in a white nailed segment, bit i of `pins` is set iff an object
              with base at seg.base + i * align is pinned.
    .scanned  in a segment being filled by the collector, objects in
-             [base, scanned) are black, in [scanned, filled) grey.
+             [base, scanned) are black, in [scanned, filled) grey; in another
+             one there are none between: what died there may lie unpadded
+             under a pad.
    .read     a pinned object has its bit in `read`, too, once it is scanned
    (not in leaf pools). .held     in a white nailed segment, an object with its
    bit in `held` must not move, because something that may yet be found alive

@@ -470,7 +470,7 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   amc_seg_t *seg = tdo_amc_seg_of(gc);
 
   tdo_amc_close_to(amc, seg);
-  gc->filled = seg->condemned = tdo_gcseg_filled(gc);
+  gc->filled = seg->scanned = seg->condemned = tdo_gcseg_filled(gc);
   TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
   seg->to = amc_next_to(amc, gc->gen);
   seg->in_place = tdo_amc_stays(pool, gc);
