@@ -376,10 +376,10 @@ static void stop_ask_again(tdo_stop_thread_t *const threads[], size_t n) {
   }
 }
 
-/* Stops that follow each other at once would keep threads where they are for as
-   long as that goes on: waking takes longer than the time between. So after a
-   number of stops in a row, or when they took long, those that had no time to
-   run are given some. */
+/* Stops that follow each other at once would keep threads where they are for
+   as long as that goes on: waking takes longer than the time between. So after
+   a number of stops in a row, or when they took long, those that had no time
+   to run are given some. */
 enum {
   STOP_WOKEN_NS = 100000, /* in that time a thread wakes and runs, */
   STOP_RUN_NS = 20000,    /* in less than that it does not */
@@ -394,21 +394,15 @@ static struct {
   unsigned stops;            /* in a row */
 } stop_row; /* under the right */
 
-/* Threads that the stopper is to stop, and whether some of them did not run
-   since the last time. */
-typedef struct stop_count {
-  size_t all, asleep;
-} stop_count_t;
-
-static stop_count_t stop_count(tdo_stop_thread_t *const threads[], size_t n) {
-  stop_count_t count = {0, 0};
+/* Has any of them not woken since it was let go? */
+static bool stop_asleep(tdo_stop_thread_t *const threads[], size_t n) {
   for (size_t i = 0; i < n; ++i) {
-    if (stop_concerns(threads[i])) {
-      ++count.all;
-      count.asleep += atomic_load(&threads[i]->park) == STOP_FREED;
+    if (stop_concerns(threads[i]) &&
+        atomic_load(&threads[i]->park) == STOP_FREED) {
+      return true;
     }
   }
-  return count;
+  return false;
 }
 
 static void stop_grant(bool asleep) {
@@ -437,11 +431,7 @@ void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
   struct timespec patience = {0, STOP_TSAN ? 50000 : 1000000};
   unsigned pending;
   TDO_CHECK(tdo_lock_mine(&stop_right));
-  stop_count_t count = stop_count(threads, n);
-  if (count.all == 0) {
-    return;
-  }
-  stop_grant(count.asleep > 0);
+  stop_grant(stop_asleep(threads, n));
   for (size_t i = 0; i < n; ++i) {
     if (stop_concerns(threads[i])) {
       stop_ask(threads[i]);

@@ -280,16 +280,24 @@ static inline mps_ap_t make_ap(mps_pool_t pool, mps_rank_t rank) {
   return ap;
 }
 
-/* A node of KIND with SLOTS null slots. */
-static inline node_t *make(mps_ap_t ap, unsigned kind, size_t slots) {
+/* A node of KIND with SLOTS null slots; null if it is refused. */
+static inline node_t *try_make(mps_ap_t ap, unsigned kind, size_t slots) {
   size_t size = (slots + 1) * sizeof(mps_word_t);
   mps_addr_t p;
 
   do {
-    REQUIRE(mps_reserve(&p, ap, size) == MPS_RES_OK);
+    if (mps_reserve(&p, ap, size) != MPS_RES_OK)
+      return NULL;
     memset(p, 0, size);
     ((node_t *)p)->head = HEAD(kind, slots + 1);
   } while (!mps_commit(ap, p, size));
+  return p;
+}
+
+static inline node_t *make(mps_ap_t ap, unsigned kind, size_t slots) {
+  node_t *p = try_make(ap, kind, slots);
+
+  REQUIRE(p != NULL);
   return p;
 }
 

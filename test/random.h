@@ -29,12 +29,17 @@ static inline void random_start(void) {
   random_state = seed;
 }
 
-/* splitmix64 */
-static inline uint64_t random_word(void) {
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
+/* The next number of the state, splitmix64: for threads with states of their
+   own. */
+static inline uint64_t random_next(uint64_t *state) {
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
+}
+
+static inline uint64_t random_word(void) {
+  return random_next(&random_state);
 }
 
 /* A number below N > 0. */

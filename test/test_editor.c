@@ -65,8 +65,7 @@ static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
 static atomic_size_t finalized, weak_hits, rehashed, pairs_died;
 
 static size_t below(actor_t *a, size_t n) {
-  a->random = a->random * 6364136223846793005u + 1442695040888963407u;
-  return (size_t)(a->random >> 33) % n;
+  return (size_t)(random_next(&a->random) % n);
 }
 
 /* ---- making objects ---- */

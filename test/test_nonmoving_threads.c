@@ -23,8 +23,7 @@ typedef struct worker {
 } worker_t;
 
 static size_t worker_random(worker_t *w, size_t n) {
-  w->seed = w->seed * 6364136223846793005u + 1442695040888963407u;
-  return (size_t)(w->seed >> 33) % n;
+  return (size_t)(random_next(&w->seed) % n);
 }
 
 /* A tree of nodes whose leaves say where they are. */

@@ -197,4 +197,83 @@ START_TEST(pauses) {
 }
 END_TEST
 
-SUITE_MAIN("slices", 60, weak_roots, pauses, definalization, closed)
+/* ---- the dead before a buffer ---- */
+
+enum { POINTS = 60, DYING = 20, DEAD = 77 };
+
+static mps_ap_t points[POINTS];
+static mps_addr_t reserved[POINTS]; /* keeps a point's buffer at a flip */
+static bool died;                   /* all that is numbered DEAD */
+
+static mps_res_t scan_living(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
+  for (char *p = base; died && p < (char *)limit; p = obj_skip(p))
+    REQUIRE(obj_kind(p) != OBJ_NODE || number_of(p) != DEAD);
+  return obj_scan(ss, base, limit);
+}
+
+static void reserve_all(void) {
+  for (size_t i = 0; i < POINTS; ++i)
+    REQUIRE(mps_reserve(&reserved[i], points[i], obj_bytes(2)) == MPS_RES_OK);
+}
+
+/* There was a flip, so that none is valid. */
+static void void_all(void) {
+  for (size_t i = 0; i < POINTS; ++i)
+    REQUIRE(!mps_commit(points[i], reserved[i], obj_bytes(2)));
+}
+
+static void make_dying(void) {
+  for (size_t i = 0; i < POINTS; ++i)
+    for (size_t j = 0; j < DYING; ++j)
+      *obj_ref(obj_on(points[i], OBJ_NODE, 2), 0) =
+          (mps_addr_t)(DEAD << 2 | 1);
+}
+
+/* Objects before the buffers die, and then collections that do not concern
+   them find their segments grey. */
+static void die_before_buffers(mps_ap_t other_ap) {
+  died = false;
+  mps_arena_park(arena);
+  make_dying();
+  reserve_all();
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  void_all();
+  died = true;
+  reserve_all();
+  mps_arena_release(arena);
+  for (size_t n = mps_collections(arena); mps_collections(arena) < n + 3;)
+    (void)obj_on(other_ap, OBJ_NODE, 2);
+  void_all();
+}
+
+/* Segments that were collected while they had buffers are grey in the slices
+   of a collection of another chain: what died there is not looked at. */
+START_TEST(dead_before_buffers) {
+  mps_gen_param_s gen = {64, 0.5};
+  mps_chain_t first, other;
+  mps_pool_t other_pool;
+  mps_ap_t other_ap;
+  heap_start_with(mps_class_amc(), scan_living);
+  first = chain;
+  ck_assert_int_eq(mps_chain_create(&other, arena, 1, &gen), MPS_RES_OK);
+  chain = other;
+  other_pool = obj_pool(mps_class_amc());
+  chain = first;
+  other_ap = point(other_pool);
+  mps_arena_pause_time_set(arena, 0);
+  for (size_t i = 0; i < POINTS; ++i)
+    points[i] = point(pool);
+  for (int round = 0; round < 4; ++round)
+    die_before_buffers(other_ap);
+  mps_arena_park(arena);
+  for (size_t i = 0; i < POINTS; ++i)
+    mps_ap_destroy(points[i]);
+  mps_ap_destroy(other_ap);
+  mps_pool_destroy(other_pool);
+  mps_chain_destroy(other);
+  heap_stop();
+}
+END_TEST
+
+SUITE_MAIN("slices", 60, weak_roots, pauses, definalization, closed,
+           dead_before_buffers)

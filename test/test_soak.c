@@ -1,8 +1,8 @@
-/* Testudo: every part at once and at random. Threads make, move, share and lose
-   objects in pools of all collected classes, through weak tables, tables of
-   pairs, finalization and location dependencies, and know at each moment what
-   each reference must lead to; another thread clamps, parks, collects, walks,
-   and changes pause time and commit limit under them.
+/* Testudo: every part at once and at random. Threads make, move, share and
+   lose objects in pools of all collected classes, through weak tables, tables
+   of pairs, finalization and location dependencies, and know at each moment
+   what each reference must lead to; another thread clamps, parks, collects,
+   walks, and changes pause time and commit limit under them.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -72,10 +72,7 @@ typedef struct worker {
 } worker_t;
 
 static size_t below(worker_t *w, size_t n) {
-  w->seed ^= w->seed << 13;
-  w->seed ^= w->seed >> 7;
-  w->seed ^= w->seed << 17;
-  return (size_t)(w->seed >> 11) % n;
+  return (size_t)(random_next(&w->seed) % n);
 }
 
 /* ---- objects ---- */
@@ -84,24 +81,16 @@ static node_t *tag(size_t n) {
   return (node_t *)(uintptr_t)(2 * n + 1);
 }
 
-/* Null if refused. */
-static node_t *try_make(mps_ap_t ap, unsigned kind, size_t slots) {
-  size_t size = (slots + 1) * sizeof(mps_word_t);
-  mps_addr_t p;
-  do {
-    if (mps_reserve(&p, ap, size) != MPS_RES_OK) {
-      ++refused;
-      return NULL;
-    }
-    memset(p, 0, size);
-    ((node_t *)p)->head = HEAD(kind, slots + 1);
-  } while (!mps_commit(ap, p, size));
+/* Null if refused, which is counted. */
+static node_t *make_or_not(mps_ap_t ap, unsigned kind, size_t slots) {
+  node_t *p = try_make(ap, kind, slots);
+  refused += p == NULL;
   return p;
 }
 
 /* A leaf is its number and what follows from that. */
 static node_t *make_leaf(mps_ap_t ap, size_t slots, unsigned number) {
-  node_t *p = try_make(ap, LEAF, slots);
+  node_t *p = make_or_not(ap, LEAF, slots);
   for (size_t i = 0; p != NULL && i < slots; ++i)
     p->word[i] = tag(number + i * i);
   return p;
@@ -149,7 +138,7 @@ static node_t *make_object(worker_t *w, unsigned *number_o) {
     if (leaf == NULL)
       return NULL;
   }
-  p = try_make(w->ap[where], NODE, slots);
+  p = make_or_not(w->ap[where], NODE, slots);
   if (p != NULL) {
     p->word[0] = tag(number);
     p->word[1] = leaf;
@@ -181,7 +170,8 @@ static void replace(worker_t *w, size_t i, size_t j) {
 }
 
 static bool renew_row(worker_t *w, size_t i) {
-  node_t *p = try_make(w->ap[below(w, 6) == 0 ? MARKED : NODES], NODE, SLOTS);
+  mps_ap_t ap = w->ap[below(w, 6) == 0 ? MARKED : NODES];
+  node_t *p = make_or_not(ap, NODE, SLOTS);
   if (p == NULL)
     return false;
   for (size_t j = 0; j < SLOTS; ++j) {
@@ -217,7 +207,7 @@ static void exchange(worker_t *w) {
   check_row(w, i);
   REQUIRE(pthread_mutex_lock(&pots_lock) == 0);
   if (*pot->row == NULL) {
-    *pot->row = try_make(w->ap[NODES], NODE, SLOTS);
+    *pot->row = make_or_not(w->ap[NODES], NODE, SLOTS);
   } else {
     node_t *p = *pot->row;
     *pot->row = w->rows[i];
@@ -244,7 +234,7 @@ static void use_weak(worker_t *w) {
   size_t e = below(w, WEAKS), i = below(w, ROWS), j = below(w, SLOTS);
   node_t *t = w->rows[WEAK_TABLE], *p;
   if (t == NULL) {
-    w->rows[WEAK_TABLE] = try_make(w->weak_ap, NODE, WEAKS);
+    w->rows[WEAK_TABLE] = make_or_not(w->weak_ap, NODE, WEAKS);
     return;
   }
   p = *(node_t *volatile *)&t->word[e];
@@ -274,7 +264,7 @@ static void use_pairs(worker_t *w) {
   size_t e = below(w, WEAKS), i = below(w, ROWS), j = below(w, SLOTS);
   node_t *t = w->rows[PAIRS_TABLE], *key;
   if (t == NULL) {
-    w->rows[PAIRS_TABLE] = try_make(w->pairs_ap, PAIRS, 2 * WEAKS + 1);
+    w->rows[PAIRS_TABLE] = make_or_not(w->pairs_ap, PAIRS, 2 * WEAKS + 1);
     return;
   }
   key = *(node_t *volatile *)&t->word[2 * e + 1];
@@ -493,7 +483,7 @@ static void keep(worker_t *keeper) {
 static void open_worker(worker_t *w, size_t no) {
   memset(w, 0, sizeof *w);
   w->no = no;
-  w->seed = random_word() | 1;
+  w->seed = random_word();
   for (size_t i = 0; i < POOLS; ++i)
     w->ap[i] = make_ap(pools[i], mps_rank_exact());
   w->weak_ap = make_ap(pools[STRONG], mps_rank_weak());
@@ -516,7 +506,7 @@ static void close_worker(worker_t *w) {
 
 static void run(size_t threads) {
   static worker_t workers[THREADS];
-  worker_t keeper = {.seed = random_word() | 1};
+  worker_t keeper = {.seed = random_word()};
   for (size_t i = 0; i < threads; ++i)
     open_worker(&workers[i], i);
   working = threads;

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "code/fault.h"
 #include "code/clock.h"
+#include "code/fault.h"
 #include "code/stop.h"
 #include "test/suite.h"
 
@@ -494,5 +494,5 @@ END_TEST
 
 SUITE_MAIN("stop", 60, spinning, stopped_again, blocked_in_read,
            blocked_in_nanosleep, stack_range, in_the_fault_handler, exiting,
-           created_during_stop, spurious, in_a_row, two_stoppers, many_registrations,
-           forked)
+           created_during_stop, spurious, in_a_row, two_stoppers,
+           many_registrations, forked)
