@@ -80,7 +80,7 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, tdo_max(size, tdo_ap_used(ap)));
   res = tdo_ap_fill(&p, ap, size);
-  while (res != MPS_RES_OK && tdo_shortage_collect(arena, &attempt))
+  while (tdo_shortage_collect(arena, res, &attempt))
     res = tdo_ap_fill(&p, ap, size);
   tdo_heap_leave(arena);
   if (res == MPS_RES_OK)

@@ -120,7 +120,7 @@ pool_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size, mps_res_t res) {
     arena->unpolled = 0;
     res = pool->klass->alloc(p_o, pool, size);
   }
-  while (res != MPS_RES_OK && tdo_shortage_collect(arena, &attempt))
+  while (tdo_shortage_collect(arena, res, &attempt))
     res = pool->klass->alloc(p_o, pool, size);
   return res;
 }

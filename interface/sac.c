@@ -62,7 +62,7 @@ mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
   ENTRY_CONTEXT(arena, &ctx);
   tdo_policy_poll(arena, size);
   res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
-  while (res != MPS_RES_OK && tdo_shortage_collect(arena, &attempt))
+  while (tdo_shortage_collect(arena, res, &attempt))
     res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
   tdo_heap_leave(arena);
   if (res == MPS_RES_OK)

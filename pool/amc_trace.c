@@ -550,8 +550,6 @@ static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
 
   if (base > seg->gc.seg.base)
     tdo_gcseg_shrink(&seg->gc, seg->gc.seg.base, base);
-  if (seg->scanned < seg->gc.seg.base)
-    seg->scanned = seg->gc.seg.base;
   amc_pad(amc, seg->gc.seg.base, first);
   seg->first = first;
 }

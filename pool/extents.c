@@ -1,189 +1,377 @@
-/* Testudo: the balanced tree of a manual pool's extents.
+/* Testudo: the tree of a manual pool's extents.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
 #include "pool/extents.h"
 #include "code/check.h"
 
-static int extents_height(const tdo_extent_t *e) {
-  return e == NULL ? 0 : e->height;
+/* ---- one node ---- */
+
+static mps_res_t extents_make(tdo_extents_t **node_o, tdo_freelist_t *fl,
+                              bool leaf) {
+  void *p;
+  mps_res_t res = tdo_pool_control_alloc(&p, fl->pool, sizeof **node_o);
+
+  if (res != MPS_RES_OK)
+    return res;
+  *node_o = memset(p, 0, sizeof **node_o);
+  (*node_o)->leaf = leaf;
+  return MPS_RES_OK;
 }
 
-static size_t extents_true_reach(const tdo_extent_t *e) {
-  return tdo_max(e->longest, tdo_max(tdo_extent_reach(e->child[0]),
-                                     tdo_extent_reach(e->child[1])));
+static void extents_unmake(tdo_freelist_t *fl, tdo_extents_t *node) {
+  tdo_pool_control_free(fl->pool, node, sizeof *node);
 }
 
-static unsigned extents_true_short(const tdo_extent_t *e) {
-  unsigned a = tdo_extent_short(e->child[0]);
-  unsigned b = tdo_extent_short(e->child[1]), most = a > b ? a : b;
+static size_t extents_most(const tdo_extents_t *node) {
+  size_t most = 0;
 
-  return e->short_own > most ? e->short_own : most;
+  for (size_t i = 0; i < TDO_PEAKS; ++i)
+    most = tdo_max(most, node->reach[i]);
+  return most;
 }
 
-/* Height and both reaches from the children. */
-static void extents_settle_one(tdo_extent_t *e) {
-  int a = extents_height(e->child[0]), b = extents_height(e->child[1]);
-
-  e->height = 1 + (a > b ? a : b);
-  e->reach = extents_true_reach(e);
-  e->reach_short = extents_true_short(e);
+/* The entry in SLOT is there now: make .place hold for it. */
+static void extents_place(tdo_extents_t *node, unsigned slot) {
+  if (node->leaf) {
+    node->entry[slot].extent->node = node;
+    node->entry[slot].extent->slot = slot;
+  } else {
+    node->entry[slot].node->parent = node;
+    node->entry[slot].node->slot = slot;
+  }
 }
 
-/* The link that points at E. */
-static tdo_extent_t **extents_link(tdo_freelist_t *fl, tdo_extent_t *e) {
-  if (e->parent == NULL)
-    return &fl->root;
-  return &e->parent->child[e->parent->child[1] == e];
+/* Copy N entries; those at both places count until one is cleared. */
+static void extents_copy(tdo_extents_t *to, unsigned slot,
+                         const tdo_extents_t *from, unsigned first,
+                         unsigned n) {
+  memmove(to->peak + slot, from->peak + first, n);
+  memmove(to->reach + slot, from->reach + first, n * sizeof *to->reach);
+  memmove(to->entry + slot, from->entry + first, n * sizeof *to->entry);
+  for (unsigned i = slot; i < slot + n; ++i)
+    extents_place(to, i);
 }
 
-/* The child of E on SIDE takes E's place; E becomes its other child. */
-static tdo_extent_t *extents_rotate(tdo_freelist_t *fl, tdo_extent_t *e,
-                                    int side) {
-  tdo_extent_t *up = e->child[side], *middle = up->child[!side];
-
-  *extents_link(fl, e) = up;
-  up->parent = e->parent;
-  up->child[!side] = e;
-  e->parent = up;
-  e->child[side] = middle;
-  if (middle != NULL)
-    middle->parent = e;
-  extents_settle_one(e);
-  extents_settle_one(up);
-  return up;
+/* Entries from COUNT on are no more. */
+static void extents_cut(tdo_extents_t *node, unsigned count) {
+  memset(node->peak + count, 0, node->count - count);
+  memset(node->reach + count, 0,
+         (node->count - count) * sizeof *node->reach);
+  node->count = count;
 }
 
-/* Make .balance and .reach hold from E up to the root. */
-static void extents_settle(tdo_freelist_t *fl, tdo_extent_t *e) {
-  for (; e != NULL; e = e->parent) {
-    int tilt = extents_height(e->child[1]) - extents_height(e->child[0]);
-    if (tilt < -1 || tilt > 1) {
-      int side = tilt > 0;
-      tdo_extent_t *tall = e->child[side];
-      if (extents_height(tall->child[!side]) >
-          extents_height(tall->child[side]))
-        (void)extents_rotate(fl, tall, !side);
-      e = extents_rotate(fl, e, side);
+/* Room for an entry in SLOT, which is the caller's to fill. */
+static void extents_open(tdo_extents_t *node, unsigned slot) {
+  extents_copy(node, slot + 1, node, slot, node->count - slot);
+  ++node->count;
+}
+
+static void extents_close(tdo_extents_t *node, unsigned slot) {
+  extents_copy(node, slot, node, slot + 1, node->count - slot - 1);
+  extents_cut(node, node->count - 1);
+}
+
+/* NODE becomes the entry in SLOT of PARENT. */
+static void extents_hang(tdo_extents_t *parent, unsigned slot,
+                         tdo_extents_t *node) {
+  parent->entry[slot].node = node;
+  parent->peak[slot] = (uint8_t)tdo_peaks_most(node->peak);
+  parent->reach[slot] = extents_most(node);
+  extents_place(parent, slot);
+}
+
+/* ---- one value, and those above it ---- */
+
+/* Read before written, see starts_set. */
+static void extents_peak(tdo_extents_t *node, unsigned slot, unsigned peak) {
+  for (;;) {
+    unsigned others = tdo_peaks_others(node->peak, slot);
+    node->peak[slot] = (uint8_t)peak;
+    peak = peak > others ? peak : others;
+    slot = node->slot;
+    node = node->parent;
+    if (node == NULL || node->peak[slot] == peak)
+      return;
+  }
+}
+
+static void extents_reach(tdo_extents_t *node, unsigned slot, size_t reach) {
+  for (;;) {
+    node->reach[slot] = reach;
+    reach = extents_most(node);
+    slot = node->slot;
+    node = node->parent;
+    if (node == NULL || node->reach[slot] == reach)
+      return;
+  }
+}
+
+/* ---- entering and leaving ---- */
+
+/* A new root above what is there. */
+static mps_res_t extents_raise(tdo_freelist_t *fl) {
+  tdo_extents_t *root;
+  mps_res_t res = extents_make(&root, fl, fl->extents == NULL);
+
+  if (res != MPS_RES_OK)
+    return res;
+  if (fl->extents != NULL) {
+    root->count = 1;
+    extents_hang(root, 0, fl->extents);
+  }
+  fl->extents = root;
+  return MPS_RES_OK;
+}
+
+/* NODE is full, its parent is not: the upper half of the entries goes to a
+   node of its own behind it. */
+static mps_res_t extents_split(tdo_freelist_t *fl, tdo_extents_t *node) {
+  enum { HALF = TDO_PEAKS / 2 };
+  tdo_extents_t *parent = node->parent, *other;
+  mps_res_t res = extents_make(&other, fl, node->leaf);
+
+  if (res != MPS_RES_OK)
+    return res;
+  extents_copy(other, 0, node, HALF, node->count - HALF);
+  other->count = node->count - HALF;
+  extents_cut(node, HALF);
+  extents_open(parent, node->slot + 1);
+  extents_hang(parent, node->slot + 1, other);
+  extents_hang(parent, node->slot, node);
+  return MPS_RES_OK;
+}
+
+static const tdo_extent_t *extents_first(const tdo_extents_t *node,
+                                         unsigned slot) {
+  for (; !node->leaf; slot = 0)
+    node = node->entry[slot].node;
+  return node->entry[slot].extent;
+}
+
+/* How many entries of NODE begin before EXTENT. */
+static unsigned extents_before(const tdo_extents_t *node,
+                               const tdo_extent_t *extent) {
+  unsigned n = 0;
+
+  while (n < node->count && tdo_extent_before(extents_first(node, n), extent))
+    ++n;
+  return n;
+}
+
+/* Make .depth hold at the root. */
+static void extents_lower(tdo_freelist_t *fl) {
+  while (!fl->extents->leaf && fl->extents->count == 1) {
+    tdo_extents_t *root = fl->extents;
+    fl->extents = root->entry[0].node;
+    fl->extents->parent = NULL;
+    extents_unmake(fl, root);
+  }
+}
+
+/* The leaf that EXTENT belongs to; there is room in it, for the full ones on
+   the way down were split. */
+static mps_res_t extents_leaf(tdo_extents_t **leaf_o, tdo_freelist_t *fl,
+                              const tdo_extent_t *extent) {
+  tdo_extents_t *node = fl->extents;
+
+  while (!node->leaf) {
+    unsigned before = extents_before(node, extent);
+    tdo_extents_t *below = node->entry[before == 0 ? 0 : before - 1].node;
+    if (below->count == TDO_PEAKS) {
+      mps_res_t res = extents_split(fl, below);
+      if (res != MPS_RES_OK)
+        return res;
     } else {
-      extents_settle_one(e);
+      node = below;
     }
   }
+  *leaf_o = node;
+  return MPS_RES_OK;
 }
 
-void tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent) {
-  tdo_extent_t **link = &fl->root, *parent = NULL;
+mps_res_t tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent) {
+  tdo_extents_t *leaf;
+  unsigned slot;
+  mps_res_t res = MPS_RES_OK;
 
-  while (*link != NULL) {
-    parent = *link;
-    link = &parent->child[tdo_extent_before(parent, extent)];
+  if (fl->extents == NULL || fl->extents->count == TDO_PEAKS)
+    res = extents_raise(fl);
+  if (res != MPS_RES_OK)
+    return res;
+  res = extents_leaf(&leaf, fl, extent);
+  if (res != MPS_RES_OK) {
+    extents_lower(fl);
+    return res;
   }
-  extent->child[0] = extent->child[1] = NULL;
-  extent->parent = parent;
-  *link = extent;
-  extents_settle(fl, extent);
+  slot = extents_before(leaf, extent);
+  extents_open(leaf, slot);
+  leaf->entry[slot].extent = extent;
+  extents_place(leaf, slot);
+  extents_peak(leaf, slot, tdo_runs_short(&extent->runs));
+  extents_reach(leaf, slot, tdo_runs_longest(&extent->runs) << fl->shift);
+  return MPS_RES_OK;
+}
+
+/* Empty the list of stale extents. */
+static void extents_renew(tdo_freelist_t *fl) {
+  while (fl->stale != NULL) {
+    tdo_extent_t *extent = fl->stale;
+    size_t is = tdo_runs_longest(&extent->runs) << fl->shift;
+    fl->stale = extent->stale_next;
+    extent->stale = false;
+    if (extent->node->reach[extent->slot] != is)
+      extents_reach(extent->node, extent->slot, is);
+  }
 }
 
 void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent) {
-  tdo_extent_t *heir, *low;
+  tdo_extents_t *node = extent->node;
 
-  if (extent->child[0] == NULL || extent->child[1] == NULL) {
-    heir = extent->child[extent->child[0] == NULL];
-    low = extent->parent;
-    *extents_link(fl, extent) = heir;
-    if (heir != NULL)
-      heir->parent = extent->parent;
-  } else { /* its successor takes its place */
-    heir = extent->child[1];
-    while (heir->child[0] != NULL)
-      heir = heir->child[0];
-    low = heir->parent == extent ? heir : heir->parent;
-    *extents_link(fl, heir) = heir->child[1];
-    if (heir->child[1] != NULL)
-      heir->child[1]->parent = heir->parent;
-    *extents_link(fl, extent) = heir;
-    heir->parent = extent->parent;
-    for (int side = 0; side < 2; ++side) {
-      heir->child[side] = extent->child[side];
-      if (heir->child[side] != NULL)
-        heir->child[side]->parent = heir;
+  extents_renew(fl); /* it is in the list no longer */
+  extents_close(node, extent->slot);
+  while (node->count == 0) {
+    tdo_extents_t *parent = node->parent;
+    unsigned slot = node->slot;
+    extents_unmake(fl, node);
+    if (parent == NULL) {
+      fl->extents = NULL;
+      return;
     }
+    extents_close(parent, slot);
+    node = parent;
   }
-  extents_settle(fl, low);
+  extents_peak(node, 0, node->peak[0]);
+  extents_reach(node, 0, node->reach[0]);
+  extents_lower(fl);
 }
 
 void tdo_extents_changed(tdo_freelist_t *fl, tdo_extent_t *extent) {
-  unsigned is = tdo_runs_short(&extent->runs);
+  uint8_t is = (uint8_t)tdo_runs_short(&extent->runs);
+  tdo_extents_t *node = extent->node;
+  unsigned slot = extent->slot;
 
   if (!extent->stale) {
     extent->stale = true;
     extent->stale_next = fl->stale;
     fl->stale = extent;
   }
-  if (TDO_LIKELY(is <= extent->short_own))
-    return;
-  extent->short_own = is;
-  for (; extent != NULL && extent->reach_short < is; extent = extent->parent)
-    extent->reach_short = is;
-}
-
-void tdo_extents_lower(tdo_extent_t *extent) {
-  extent->short_own = tdo_runs_short(&extent->runs);
-  for (; extent != NULL; extent = extent->parent) {
-    unsigned reach = extents_true_short(extent);
-    if (reach == extent->reach_short)
-      break;
-    extent->reach_short = reach;
+  while (TDO_UNLIKELY(node->peak[slot] < is)) {
+    node->peak[slot] = is;
+    if (node->parent == NULL)
+      return;
+    slot = node->slot;
+    node = node->parent;
   }
 }
 
-static void extents_renew_longest(tdo_freelist_t *fl, tdo_extent_t *extent) {
-  size_t was = extent->longest;
-  size_t is = tdo_runs_longest(&extent->runs) << fl->shift;
+/* ---- searches ---- */
 
-  extent->longest = is;
-  for (; extent != NULL && was != is; extent = extent->parent) {
-    size_t reach = extent->reach;
-    if (is > reach)
-      extent->reach = is;
-    else if (was == reach)
-      extent->reach = extents_true_reach(extent);
-    was = reach;
-    is = extent->reach;
+tdo_extent_t *tdo_extents_short(tdo_freelist_t *fl, size_t n, bool highest) {
+  for (;;) {
+    tdo_extents_t *node = fl->extents;
+    tdo_extent_t *extent;
+    unsigned slot, from;
+    if (node == NULL)
+      return NULL;
+    for (;;) {
+      from = tdo_peaks_from(node->peak, (unsigned)n);
+      if (TDO_UNLIKELY(from == 0)) /* at the root, see .peak */
+        return NULL;
+      slot = highest ? tdo_peaks_last(from) : tdo_peaks_first(from);
+      if (node->leaf)
+        break;
+      node = node->entry[slot].node;
+    }
+    extent = node->entry[slot].extent;
+    if (TDO_LIKELY(tdo_runs_short(&extent->runs) >= n))
+      return extent;
+    extents_peak(node, slot, tdo_runs_short(&extent->runs));
   }
 }
 
-void tdo_extents_renew(tdo_freelist_t *fl) {
-  while (fl->stale != NULL) {
-    tdo_extent_t *extent = fl->stale;
-    fl->stale = extent->stale_next;
-    extent->stale = false;
-    extents_renew_longest(fl, extent);
-  }
+/* The first, or the last, entry with a reach of SIZE bytes; or count. */
+static unsigned extents_reaching(const tdo_extents_t *node, size_t size,
+                                 bool highest) {
+  unsigned found = node->count;
+
+  for (unsigned i = 0; i < node->count; ++i)
+    if (node->reach[i] >= size) {
+      found = i;
+      if (!highest)
+        break;
+    }
+  return found;
 }
 
-/* The tree below E, whose extents come after LOW and before HIGH. */
-static void extents_check_below(tdo_extent_t *e, const tdo_extent_t *low,
-                                const tdo_extent_t *high, unsigned shift) {
-  int tilt;
+tdo_extent_t *tdo_extents_long(tdo_freelist_t *fl, size_t size, bool highest) {
+  tdo_extents_t *node = fl->extents;
 
-  if (e == NULL)
-    return;
-  tilt = extents_height(e->child[1]) - extents_height(e->child[0]);
-  TDO_CHECK(low == NULL || tdo_extent_before(low, e));          /* .order */
-  TDO_CHECK(high == NULL || tdo_extent_before(e, high));        /* .order */
-  TDO_CHECK(tilt >= -1 && tilt <= 1);                           /* .balance */
-  TDO_CHECK(e->longest == tdo_runs_longest(&e->runs) << shift); /* .longest */
-  TDO_CHECK(e->short_own >= tdo_runs_short(&e->runs));          /* .short */
-  TDO_CHECK(e->reach == extents_true_reach(e));                 /* .reach */
-  TDO_CHECK(e->reach_short == extents_true_short(e));           /* .short */
-  for (int side = 0; side < 2; ++side)
-    TDO_CHECK(e->child[side] == NULL || e->child[side]->parent == e);
-  extents_check_below(e->child[0], low, e, shift);
-  extents_check_below(e->child[1], e, high, shift);
+  extents_renew(fl);
+  while (node != NULL) {
+    unsigned slot = extents_reaching(node, size, highest);
+    if (slot == node->count)
+      return NULL;
+    if (node->leaf)
+      return node->entry[slot].extent;
+    node = node->entry[slot].node;
+  }
+  return NULL;
+}
+
+size_t tdo_extents_reach(tdo_freelist_t *fl) {
+  extents_renew(fl);
+  return fl->extents == NULL ? 0 : extents_most(fl->extents);
+}
+
+/* ---- checks ---- */
+
+static void extents_check_extent(const tdo_freelist_t *fl,
+                                 const tdo_extents_t *leaf, unsigned slot) {
+  tdo_extent_t *e = leaf->entry[slot].extent;
+
+  TDO_CHECK(e->node == leaf && e->slot == slot);           /* .place */
+  TDO_CHECK(leaf->peak[slot] >= tdo_runs_short(&e->runs)); /* .peak */
+  TDO_CHECK(leaf->reach[slot] == tdo_runs_longest(&e->runs)
+                                     << fl->shift); /* .reach */
+}
+
+/* NODE and what is below it; *LAST_IO is the extent before, and becomes its
+   last. Returns the height. */
+static unsigned extents_check_below(const tdo_freelist_t *fl,
+                                    const tdo_extents_t *node,
+                                    const tdo_extent_t **last_io) {
+  unsigned height = 0;
+
+  TDO_CHECK(node->count > 0 && node->count <= TDO_PEAKS); /* .depth */
+  for (unsigned i = 0; i < TDO_PEAKS; ++i) {
+    const tdo_extents_t *below = node->entry[i].node;
+    if (i >= node->count) {
+      TDO_CHECK(node->peak[i] == 0 && node->reach[i] == 0); /* .place */
+    } else if (node->leaf) {
+      extents_check_extent(fl, node, i);
+      TDO_CHECK(*last_io == NULL ||
+                tdo_extent_before(*last_io, node->entry[i].extent));
+      *last_io = node->entry[i].extent; /* .order */
+    } else {
+      unsigned h = extents_check_below(fl, below, last_io) + 1;
+      TDO_CHECK(i == 0 || h == height); /* .depth */
+      height = h;
+      TDO_CHECK(below->parent == node && below->slot == i);   /* .place */
+      TDO_CHECK(node->peak[i] == tdo_peaks_most(below->peak)); /* .peak */
+      TDO_CHECK(node->reach[i] == extents_most(below));       /* .reach */
+    }
+  }
+  return height;
 }
 
 bool tdo_extents_check(tdo_freelist_t *fl) {
-  tdo_extents_renew(fl);
-  TDO_CHECK(fl->root == NULL || fl->root->parent == NULL);
-  extents_check_below(fl->root, NULL, NULL, fl->shift);
+  const tdo_extent_t *last = NULL;
+
+  extents_renew(fl);
+  if (fl->extents != NULL) {
+    TDO_CHECK(fl->extents->parent == NULL);
+    TDO_CHECK(fl->extents->leaf || fl->extents->count > 1); /* .depth */
+    (void)extents_check_below(fl, fl->extents, &last);
+  }
   return true;
 }

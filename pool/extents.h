@@ -1,44 +1,68 @@
-/* Testudo: the balanced tree of a manual pool's extents.
+/* Testudo: the extents of a manual pool in address order, and which of them
+   has a free run that is long enough.
    SPDX-License-Identifier: BSD-2-Clause
 
-   An AVL tree by base address, with parents. An extent made inside a hole of
-   another one follows it; one made where another has lost its first grains
-   has the same base, and the descriptors' addresses decide.
+   A tree with up to sixteen entries a node: a search looks at one line of
+   maxima (peaks.h) at each level, without a branch that depends on the data.
+   An extent made inside a hole of another one follows it; one made where
+   another has lost its first grains has the same base, and the descriptors'
+   addresses decide.
 
    Invariants:
-   .order    all extents on side 0 come before, all on side 1 after.
-   .balance  the heights of a node's sides differ by at most 1.
-   .longest  extent->longest is what its table of runs says, unless it is in
-             the list of stale ones.
-   .short, .reach, .stale: see pool/freelist.h. */
+   .order    the extents below each entry come before those below the next.
+   .depth    all leaves lie at the same depth; no node is empty, and a root
+             that is no leaf has two entries at least.
+   .place    an extent's node and slot, and those of a node that is not the
+             root, tell where its entry is. Entries from `count` on have no
+             peak and no reach.
+   .peak     of an extent: at least its longest free run (units, at most
+             TDO_STARTS_MOST). Lowered when a search went there in vain: most
+             blocks that are taken take the longest run, and as many are given
+             back. Of a node: the greatest of its peaks.
+   .reach    of an extent: the longest free run (bytes) that its table tells,
+             unless it is stale. Of a node: the greatest of its reaches.
+   .stale    the extents whose reach may be wrong are in the list.
+
+   Searches and changes take O(log n). All functions need the arena's lock. */
 #ifndef TDO_POOL_EXTENTS_H
 #define TDO_POOL_EXTENTS_H
 
 #include "pool/freelist.h"
+#include "pool/peaks.h"
+
+struct tdo_extents {
+  uint8_t peak[TDO_PEAKS]; /* see .peak */
+  tdo_extents_t *parent;   /* null for the root */
+  unsigned slot;           /* in it; see .place */
+  unsigned count;          /* of entries */
+  bool leaf;
+  size_t reach[TDO_PEAKS]; /* see .reach */
+  union {
+    tdo_extents_t *node;
+    tdo_extent_t *extent; /* in leaves */
+  } entry[TDO_PEAKS];
+};
 
 static inline bool tdo_extent_before(const tdo_extent_t *a,
                                      const tdo_extent_t *b) {
   return a->seg.base < b->seg.base || (a->seg.base == b->seg.base && a < b);
 }
 
-void tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent);
+/* Enter EXTENT, whose base and table are set. Refused if there is no memory
+   for a node; nothing has changed then but the shape of the tree. */
+mps_res_t tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent);
 void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent);
-/* The runs of EXTENT changed: make .short hold again. */
+/* The runs of EXTENT changed: make .peak hold again. */
 void tdo_extents_changed(tdo_freelist_t *fl, tdo_extent_t *extent);
-/* EXTENT has no short run of the length that .short promises: promise what it
-   has. */
-void tdo_extents_lower(tdo_extent_t *extent);
-/* Empty the list of stale extents. */
-void tdo_extents_renew(tdo_freelist_t *fl);
-/* Depth-first check of all invariants, after that. */
+
+/* The lowest, or the highest, extent with a free run of N units, from 1 to
+   TDO_STARTS_MOST; with one of SIZE > 0 bytes; or null. */
+tdo_extent_t *tdo_extents_short(tdo_freelist_t *fl, size_t n, bool highest);
+tdo_extent_t *tdo_extents_long(tdo_freelist_t *fl, size_t size, bool highest);
+/* Bytes of the longest free run of all. */
+size_t tdo_extents_reach(tdo_freelist_t *fl);
+
+/* Check all invariants. */
 bool tdo_extents_check(tdo_freelist_t *fl);
-
-static inline unsigned tdo_extent_short(const tdo_extent_t *extent) {
-  return extent == NULL ? 0 : extent->reach_short;
-}
-
-static inline size_t tdo_extent_reach(const tdo_extent_t *extent) {
-  return extent == NULL ? 0 : extent->reach;
-}
 
 #endif /* TDO_POOL_EXTENTS_H */

@@ -23,7 +23,8 @@ void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool) {
   TDO_CHECK(tdo_is_pow2(pool->align));
   fl->pool = pool;
   fl->space = tdo_pool_space(pool);
-  fl->root = fl->stale = NULL;
+  fl->extents = NULL;
+  fl->stale = NULL;
   fl->made = fl->leaving = NULL;
   fl->shift = tdo_log2(pool->align);
   TDO_CHECK(pool->align <= freelist_grain(fl));
@@ -45,7 +46,6 @@ static void freelist_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
 
 static void freelist_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
   TDO_CHECK(e->held == 0);
-  tdo_extents_renew(fl); /* E leaves the list of stale ones */
   tdo_extents_remove(fl, e);
   tdo_ring_remove(&e->seg.pool_ring);
   e->seg.sig = TDO_SIG_DEAD;
@@ -69,8 +69,9 @@ static void freelist_drop_all(tdo_freelist_t *fl, tdo_extent_t *e) {
 }
 
 void tdo_freelist_finish(tdo_freelist_t *fl) {
-  while (fl->root != NULL) {
-    tdo_extent_t *e = fl->root;
+  while (!tdo_ring_empty(&fl->pool->segs)) {
+    tdo_extent_t *e = TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring,
+                                     fl->pool->segs.next);
     fl->pool->free -= e->free;
     freelist_drop_all(fl, e);
     freelist_unmake(fl, e);
@@ -96,6 +97,14 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
   e = p;
   memset(e, 0, sizeof *e);
   res = tdo_seg_init(&e->seg, sp, held, TDO_GROUP_MANUAL, high, fl->pool);
+  if (res == MPS_RES_OK) {
+    tdo_runs_init(&e->runs, units,
+                  (char *)p + tdo_round_up(sizeof *e, sizeof(tdo_word_t)));
+    tdo_runs_free(&e->runs, 0, units);
+    res = tdo_extents_insert(fl, e);
+    if (res != MPS_RES_OK)
+      tdo_seg_finish(&e->seg, sp);
+  }
   if (res != MPS_RES_OK) {
     tdo_pool_control_free(fl->pool, e, bytes);
     return res;
@@ -103,12 +112,6 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
   tdo_ring_append(&fl->pool->segs, &e->seg.pool_ring);
   e->bytes = bytes;
   e->held = e->free = held;
-  tdo_runs_init(&e->runs, units,
-                (char *)p + tdo_round_up(sizeof *e, sizeof(tdo_word_t)));
-  tdo_runs_free(&e->runs, 0, units);
-  e->longest = held;
-  e->short_own = tdo_runs_short(&e->runs);
-  tdo_extents_insert(fl, e);
   fl->pool->total += held;
   fl->pool->free += held;
   area_o->extent = e;
@@ -119,53 +122,12 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
   return MPS_RES_OK;
 }
 
-/* The lowest (SIDE 0) or highest (SIDE 1) extent with a run of SIZE bytes, or
-   null. */
-static tdo_extent_t *freelist_extent_long(tdo_freelist_t *fl, size_t size,
-                                          int side) {
-  tdo_extent_t *e;
-
-  tdo_extents_renew(fl);
-  e = fl->root;
-  if (tdo_extent_reach(e) < size)
-    return NULL;
-  for (;;) {
-    if (tdo_extent_reach(e->child[side]) >= size)
-      e = e->child[side];
-    else if (e->longest >= size)
-      return e;
-    else
-      e = e->child[!side];
-  }
-}
-
-/* The lowest (SIDE 0) or highest (SIDE 1) extent with a run of N units, a
-   short one, or null. */
-static tdo_extent_t *freelist_extent_short(tdo_freelist_t *fl, size_t n,
-                                           int side) {
-  tdo_extent_t *e = fl->root;
-
-  while (tdo_extent_short(e) >= n) {
-    if (tdo_extent_short(e->child[side]) >= n) {
-      e = e->child[side];
-    } else if (e->short_own < n) {
-      e = e->child[!side];
-    } else if (TDO_LIKELY(tdo_runs_short(&e->runs) >= n)) {
-      return e;
-    } else { /* .short */
-      tdo_extents_lower(e);
-      e = fl->root;
-    }
-  }
-  return NULL;
-}
-
 bool tdo_freelist_part(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size,
                        bool highest) {
   size_t n = size >> fl->shift, base;
   tdo_extent_t *e = n <= TDO_STARTS_MOST
-                        ? freelist_extent_short(fl, n, highest)
-                        : freelist_extent_long(fl, size, highest);
+                        ? tdo_extents_short(fl, n, highest)
+                        : tdo_extents_long(fl, size, highest);
 
   if (e == NULL ||
       !(highest ? tdo_runs_highest : tdo_runs_lowest)(&base, &e->runs, n))
@@ -197,10 +159,8 @@ bool tdo_freelist_highest(tdo_area_t *area_o, tdo_freelist_t *fl,
 
 bool tdo_freelist_largest(tdo_area_t *area_o, tdo_freelist_t *fl,
                           size_t size) {
-  size_t most;
+  size_t most = tdo_extents_reach(fl);
 
-  tdo_extents_renew(fl);
-  most = tdo_extent_reach(fl->root);
   return most > 0 && most >= size && tdo_freelist_lowest(area_o, fl, most);
 }
 

@@ -4,10 +4,8 @@
 
    Each extent is a run of grains with a table of its free units (a unit is
    the pool's alignment), made together, so that freeing needs no memory and
-   nothing is kept in free blocks. The extents are a balanced tree by address;
-   each node knows a bound of the short free runs below it (runs.h), and
-   the longest one once extents that changed have been looked at again, which
-   a search for a long run does first. All searches and changes
+   nothing is kept in free blocks. A tree over the extents (extents.h) finds
+   the one that has a free run of some length. All searches and changes
    take O(log n), counting what a change leaves to be renewed, and time in
    proportion to the size of the range by machine words (64 units). Free runs
    end at the ends of their extent.
@@ -17,14 +15,6 @@
    an extent may have holes: the arena's owner table tells whose a grain is.
 
    Invariants:
-   .short   node->short_own >= its longest free run (units, at most
-            TDO_STARTS_MOST), and node->reach_short = the greatest of these
-            in its subtree. Lowered when a search went there in vain: most
-            blocks that are taken take the longest run, and as many are given
-            back.
-   .reach   node->reach = the longest free run (bytes) in its subtree, by what
-            `longest` of the extents there says.
-   .stale   the extents whose `longest` may be wrong are in the list.
    .free    pool->free = sum of the free runs of all extents.
    .total   pool->total = sum of the grains that extents still have.
    .holes   units of a grain given back are not free.
@@ -39,16 +29,14 @@
 #include "trace/pool.h"
 
 typedef struct tdo_extent tdo_extent_t;
+typedef struct tdo_extents tdo_extents_t; /* a node of the tree, extents.h */
 
 struct tdo_extent {
   tdo_seg_t seg; /* first; owns the grains */
-  tdo_extent_t *child[2], *parent;
-  int height;
-  unsigned short_own, reach_short; /* see .short; its own, and below */
-  size_t reach;   /* see .reach */
-  size_t longest; /* bytes of its own longest free run */
-  tdo_extent_t *stale_next; /* see .stale */
-  bool stale;
+  tdo_extents_t *node; /* where it is in the tree */
+  unsigned slot;
+  bool stale; /* in the list of extents.h, .stale */
+  tdo_extent_t *stale_next;
   size_t held;    /* bytes of grains not given back */
   size_t free;    /* bytes of its free runs */
   size_t bytes;   /* of this descriptor with its table */
@@ -59,8 +47,8 @@ struct tdo_extent {
 typedef struct tdo_freelist {
   tdo_pool_t *pool;
   tdo_space_t *space; /* the arena's */
-  tdo_extent_t *root;
-  tdo_extent_t *stale; /* see .stale */
+  tdo_extents_t *extents; /* the root, or null */
+  tdo_extent_t *stale;    /* see extents.h, .stale */
   unsigned shift; /* log2 of the pool's alignment */
   /* Told of memory that came from the arena, all free, and of free memory
      just before it goes back; may be null. */

@@ -25,14 +25,26 @@ static inline unsigned tdo_peaks_from(const uint8_t *p, unsigned n) {
       _mm_cmpgt_epi8(v, _mm_set1_epi8((char)(n - 1))));
 }
 
-static inline unsigned tdo_peaks_most(const uint8_t *p) {
-  __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-
+static inline unsigned tdo_peaks_of(__m128i v) {
   v = _mm_max_epu8(v, _mm_srli_si128(v, 8));
   v = _mm_max_epu8(v, _mm_srli_si128(v, 4));
   v = _mm_max_epu8(v, _mm_srli_si128(v, 2));
   v = _mm_max_epu8(v, _mm_srli_si128(v, 1));
   return (unsigned)_mm_cvtsi128_si32(v) & 0x7f;
+}
+
+static inline unsigned tdo_peaks_most(const uint8_t *p) {
+  return tdo_peaks_of(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+/* The greatest of the others than byte I. */
+static inline unsigned tdo_peaks_others(const uint8_t *p, size_t i) {
+  __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+  __m128i at = _mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
+                            0);
+
+  at = _mm_cmpeq_epi8(at, _mm_set1_epi8((char)i));
+  return tdo_peaks_of(_mm_andnot_si128(at, v));
 }
 
 #else
@@ -59,13 +71,27 @@ static inline tdo_lanes_t tdo_peaks_greater(tdo_lanes_t v, tdo_lanes_t w) {
   return (v & mask) | (w & ~mask);
 }
 
-static inline unsigned tdo_peaks_most(const uint8_t *p) {
-  tdo_lanes_t v =
-      tdo_peaks_greater(tdo_lanes_load(p, 0), tdo_lanes_load(p, 1));
-
+static inline unsigned tdo_peaks_of(tdo_lanes_t v, tdo_lanes_t w) {
+  v = tdo_peaks_greater(v, w);
   v = tdo_peaks_greater(v, v >> 32);
   v = tdo_peaks_greater(v, v >> 16);
   return (unsigned)(tdo_peaks_greater(v, v >> 8) & 0x7f);
+}
+
+static inline unsigned tdo_peaks_most(const uint8_t *p) {
+  return tdo_peaks_of(tdo_lanes_load(p, 0), tdo_lanes_load(p, 1));
+}
+
+/* The greatest of the others than byte I. */
+static inline unsigned tdo_peaks_others(const uint8_t *p, size_t i) {
+  tdo_lanes_t low = tdo_lanes_load(p, 0), high = tdo_lanes_load(p, 1);
+  tdo_lanes_t gone = (tdo_lanes_t)0xFF << i % TDO_LANES * 8;
+
+  if (i < TDO_LANES)
+    low &= ~gone;
+  else
+    high &= ~gone;
+  return tdo_peaks_of(low, high);
 }
 
 #endif

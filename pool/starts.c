@@ -101,6 +101,19 @@ static unsigned starts_group(const tdo_starts_t *s, unsigned k, size_t group) {
   return tdo_peaks_most(s->level[k] + group * TDO_PEAKS);
 }
 
+/* Word W has a run of N: make .word and .max hold. What is to be read is read
+   before it is written to: a processor that looks at sixteen bytes of which
+   it wrote one just now waits until that has reached the cache. */
+static void starts_set(tdo_starts_t *s, size_t w, unsigned n) {
+  for (unsigned k = 0; k < s->levels; ++k, w /= TDO_PEAKS) {
+    unsigned others = tdo_peaks_others(
+        s->level[k] + tdo_round_down(w, TDO_PEAKS), w % TDO_PEAKS);
+    s->level[k][w] = (uint8_t)n;
+    n = n > others ? n : others;
+  }
+  s->most = n;
+}
+
 /* The bytes of words [FIRST, LAST] changed: make .max hold. All levels, since
    an early end would be a branch taken at random. */
 static void starts_lift(tdo_starts_t *s, size_t first, size_t last) {
@@ -127,6 +140,10 @@ void tdo_starts_taken(tdo_starts_t *s, size_t base, size_t limit) {
     low -= 1 + (first > 1 && used[first - 1] == 0);
     for (size_t w = low; w < first; ++w)
       s->level[0][w] = (uint8_t)starts_word(used, w);
+  }
+  if (TDO_LIKELY(low == high)) {
+    starts_set(s, low, starts_word(used, low));
+    return;
   }
   s->level[0][first] = (uint8_t)starts_word(used, first);
   if (TDO_UNLIKELY(first + 1 < last))
@@ -170,10 +187,8 @@ void tdo_starts_freed(tdo_starts_t *s, size_t base, size_t limit) {
   size_t w = begin / TDO_WORD_BITS, end = limit / TDO_WORD_BITS;
   unsigned n;
 
-  if (follow > 0 && end != w) {
-    s->level[0][end] = (uint8_t)starts_word(s->used, end);
-    starts_lift(s, end, end);
-  }
+  if (follow > 0 && end != w)
+    starts_set(s, end, starts_word(s->used, end));
   if (begin == SIZE_MAX)
     return;
   n = (unsigned)tdo_min(limit + follow - begin, TDO_STARTS_MOST);
