@@ -56,4 +56,13 @@
     (heap)->eventful = true;                                                  \
   } while (0)
 
+/* BYTES of manual blocks are allocated, or about to be: has the collector to
+   get a chance? Once in so many bytes, since blocks are small. */
+#define ENTRY_POLL ((size_t)4096)
+
+static inline bool entry_poll_due(tdo_heap_t *heap, size_t bytes) {
+  heap->unpolled += bytes;
+  return heap->unpolled >= ENTRY_POLL || heap->stress != 0;
+}
+
 #endif /* TDO_INTERFACE_ENTRY_H */

@@ -103,9 +103,6 @@ size_t mps_pool_free_size(mps_pool_t pool) {
   return size;
 }
 
-/* Small blocks give the collector its chance once in so many bytes. */
-#define POOL_POLL ((size_t)4096)
-
 /* The rest of an allocation, in the arena: one not tried yet because it is
    time to poll (RES is MPS_RES_OK), or one that the pool refused. */
 __attribute__((noinline)) static mps_res_t
@@ -116,8 +113,7 @@ pool_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size, mps_res_t res) {
 
   ENTRY_CONTEXT(arena, &ctx);
   if (res == MPS_RES_OK) {
-    tdo_policy_poll(arena, arena->unpolled);
-    arena->unpolled = 0;
+    tdo_policy_poll(arena);
     res = pool->klass->alloc(p_o, pool, size);
   }
   while (tdo_shortage_collect(arena, res, &attempt))
@@ -131,8 +127,7 @@ static inline mps_res_t pool_alloc_inside(mps_addr_t *p_o, mps_pool_t pool,
   mps_arena_t arena = pool->heap;
   mps_res_t res = MPS_RES_OK;
 
-  arena->unpolled += size;
-  if (TDO_LIKELY(arena->unpolled < POOL_POLL && arena->stress == 0)) {
+  if (TDO_LIKELY(!entry_poll_due(arena, size))) {
     res = pool->klass->alloc(p_o, pool, size);
     if (TDO_UNLIKELY(res != MPS_RES_OK))
       res = pool_alloc(p_o, pool, size, res);

@@ -60,7 +60,8 @@ mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
   arena = tdo_sac_of(sac)->pool->heap;
   ENTRY_ENTER(arena, MPS_RES_FAIL);
   ENTRY_CONTEXT(arena, &ctx);
-  tdo_policy_poll(arena, size);
+  arena->unpolled += size;
+  tdo_policy_poll(arena);
   res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
   while (tdo_shortage_collect(arena, res, &attempt))
     res = tdo_sac_fill(&p, tdo_sac_of(sac), size);

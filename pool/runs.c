@@ -271,9 +271,11 @@ size_t tdo_runs_largest(tdo_runs_t *r) {
   return base;
 }
 
+/* Both look at a cell's bits more than they have to: that costs less than
+   sums do, which most short runs at the end of a cell need not. */
 size_t tdo_runs_start(tdo_runs_t *r, size_t at) {
-  size_t cell = at / RUNS_CELL, i = ((size_t)1 << r->height) + cell,
-         len = RUNS_CELL;
+  size_t cell = (at - tdo_min(at, RUNS_CELL)) / RUNS_CELL;
+  size_t i = ((size_t)1 << r->height) + cell, len = RUNS_CELL;
   size_t start = tdo_bits_last_set(r->used, cell * RUNS_CELL, at);
 
   if (start > cell * RUNS_CELL)
@@ -289,8 +291,8 @@ size_t tdo_runs_start(tdo_runs_t *r, size_t at) {
 }
 
 size_t tdo_runs_limit(tdo_runs_t *r, size_t at) {
-  size_t cell = at / RUNS_CELL, i = ((size_t)1 << r->height) + cell,
-         len = RUNS_CELL;
+  size_t cell = tdo_min(at / RUNS_CELL + 1, runs_cells(r->units) - 1);
+  size_t i = ((size_t)1 << r->height) + cell, len = RUNS_CELL;
   size_t limit = tdo_bits_next_set(r->used, at, (cell + 1) * RUNS_CELL);
 
   if (limit < (cell + 1) * RUNS_CELL)

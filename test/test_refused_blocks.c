@@ -193,6 +193,36 @@ START_TEST(caches) {
 }
 END_TEST
 
+/* So many extents that the tree over them has three levels. */
+static mps_res_t make_extents(void) {
+  enum { EXTENTS = 200, BYTES = 4096 };
+  static mps_addr_t blocks[EXTENTS];
+  size_t n = 0;
+  mps_res_t res = MPS_RES_OK;
+  while (n < EXTENTS &&
+         (res = mps_alloc(&blocks[n], manual, BYTES)) == MPS_RES_OK)
+    ++n;
+  while (n > 0)
+    mps_free(manual, blocks[--n], BYTES);
+  return res;
+}
+
+START_TEST(extents) {
+  start();
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, 4096);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.0);
+    ck_assert_int_eq(
+        mps_pool_create_k(&manual, arena, mps_class_mvff(), args), MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  each_refused(make_extents);
+  ck_assert_uint_eq(mps_pool_total_size(manual), 0);
+  mps_pool_destroy(manual);
+  stop();
+}
+END_TEST
+
 /* ---- pools ---- */
 
 static mps_pool_class_t pool_class;
@@ -719,7 +749,7 @@ START_TEST(groups) {
 END_TEST
 
 SUITE_LOOPS_MAIN("refused blocks", 60, {threads, 1}, {format_and_chain, 1},
-                 {all_roots, 1}, {caches, 1}, {pools, 12}, {default_chain, 1},
-                 {arenas, 1}, {finalization, 1}, {messages, 1},
-                 {transforms, 1}, {ephemerons, 1}, {collections, 1},
-                 {recut, 1}, {groups, 1})
+                 {all_roots, 1}, {caches, 1}, {extents, 1}, {pools, 12},
+                 {default_chain, 1}, {arenas, 1}, {finalization, 1},
+                 {messages, 1}, {transforms, 1}, {ephemerons, 1},
+                 {collections, 1}, {recut, 1}, {groups, 1})

@@ -134,7 +134,7 @@ struct mps_arena_s {
   double debt;           /* bytes of scanning owed by a collection */
   double pause_left;     /* ns by which the last pause could have been longer, */
   uint64_t pause_ended;  /* and when it ended */
-  size_t unpolled;       /* bytes of manual blocks since the last poll */
+  size_t unpolled;       /* bytes allocated since the last poll */
   bool full_wanted;      /* "collect all" ramp ended */
   bool bars_lost;        /* a read bar was refused: finish at once */
   size_t quantum;        /* bytes scanned for each barrier hit, at least */
@@ -236,9 +236,9 @@ static inline char *tdo_heap_page_addr(const tdo_heap_t *heap, size_t page) {
 /* Bytes in automatic pools. */
 double tdo_heap_size(const tdo_heap_t *heap);
 
-/* Policy. Poll: the allocator gives the collector a chance, having allocated
-   BYTES. Step: work for at most SECONDS. */
-void tdo_policy_poll(tdo_heap_t *heap, size_t bytes);
+/* Policy. Poll: the allocator gives the collector a chance. Step: work for at
+   most SECONDS. */
+void tdo_policy_poll(tdo_heap_t *heap);
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
 /* Start a full collection; run one to its end. False: nothing to condemn. */
 bool tdo_policy_start_full(tdo_heap_t *heap, const char *why);

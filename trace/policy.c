@@ -303,7 +303,10 @@ static void policy_begin_full(tdo_heap_t *heap, const char *why) {
   policy_ahead(heap);
 }
 
-void tdo_policy_poll(tdo_heap_t *heap, size_t bytes) {
+void tdo_policy_poll(tdo_heap_t *heap) {
+  size_t bytes = heap->unpolled;
+
+  heap->unpolled = 0;
   if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED)
     return;
   tdo_space_ease(&heap->space);
