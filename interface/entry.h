@@ -4,7 +4,7 @@
 #define TDO_INTERFACE_ENTRY_H
 
 #include "code/check.h"
-#include "trace/heap.h"
+#include "trace/enter.h"
 
 /* A check of a client's argument; without it the function gives up. */
 #define ENTRY_REQUIRE(cond, sentence, result)                                 \

@@ -2,6 +2,7 @@
    (interface, sections 2.18-2.21).
    SPDX-License-Identifier: BSD-2-Clause */
 #include "interface/entry.h"
+#include "trace/hit.h"
 
 static bool type_known(mps_message_type_t type) {
   return type < TDO_MESSAGE_TYPES;

@@ -7,6 +7,7 @@
 #include "interface/entry.h"
 #include "interface/statistics.h"
 #include "testudo.h"
+#include "trace/heaps.h"
 
 static void statistics_shield(tdo_statistics_s *s,
                               const tdo_shield_stats_t *t) {
@@ -217,7 +218,7 @@ void ArenaDescribe(mps_arena_t arena, FILE *stream, size_t depth)
 static atomic_bool statistics_wanted;
 
 static void statistics_exit(void) {
-  tdo_heap_each(tdo_statistics_leave);
+  tdo_heaps_each(tdo_statistics_leave);
 }
 
 void tdo_statistics_at_exit(void) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "trace/heap.h"
+#include "trace/enter.h"
 
 #include "test/objects.h"
 #include "test/suite.h"

@@ -11,7 +11,7 @@
    which for a large heap takes as long as all else that it does. */
 #include "code/check.h"
 #include "code/clock.h"
-#include "trace/heap.h"
+#include "trace/enter.h"
 
 /* Nothing but a buffer: there is nothing to collect in it, and what goes in
    from now on is black. A buffer where blocks do not move may have some behind

@@ -1,10 +1,41 @@
-/* Testudo: entering an arena and leaving it, in line where nothing else is to
-   be done: what frequent functions of the interface pay for the lock.
+/* Testudo: entering an arena and leaving it.
    SPDX-License-Identifier: BSD-2-Clause */
 #ifndef TDO_TRACE_ENTER_H
 #define TDO_TRACE_ENTER_H
 
 #include "trace/heap.h"
+
+/* Take the arena's lock, and give it back after flushing the shield and
+   letting threads go. */
+void tdo_heap_enter(tdo_heap_t *heap);
+void tdo_heap_leave(tdo_heap_t *heap);
+
+/* Do what was left to the next one that enters (heap->behind). */
+void tdo_heap_catch_up(tdo_heap_t *heap);
+
+/* The same for an interface function; false if this thread is inside the
+   arena already. That is a client's mistake, and reported, in a function that
+   the library called. In a signal handler that interrupted the library it is
+   none (interface, section 11.16): what such a thread asks for cannot be had
+   now, but it must be told so. */
+bool tdo_heap_try_enter(tdo_heap_t *heap);
+
+/* In such a handler: free P, of SIZE > 0 bytes, and destroy ROOT, as soon as
+   somebody enters. The root is not scanned from now on; a block too small to
+   be remembered in stays allocated. */
+void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
+                        size_t size);
+void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root);
+
+/* The lock alone: taken in the function whose frame is at FRAME. */
+void tdo_heap_claim(tdo_heap_t *heap, const void *frame);
+void tdo_heap_release(tdo_heap_t *heap);
+
+/* The collector is about to work: the session counts as a pause. */
+void tdo_heap_note_work(tdo_heap_t *heap);
+
+/* ---- in line, where nothing else is to be done: what frequent functions of
+   the interface pay for the lock ---- */
 
 /* As tdo_heap_enter, if nobody is inside; else false. The frame is that of
    the function which this one ends up in. */

@@ -3,7 +3,7 @@
 #include "code/event.h"
 #include "code/fork.h"
 #include "code/populate.h"
-#include "trace/heap.h"
+#include "trace/heaps.h"
 
 /* An arena that the forking thread has entered already (it forks within a
    callback, or in a signal handler) is left as it is. */
@@ -30,21 +30,22 @@ static void fork_leave_child(tdo_heap_t *heap) {
 static void fork_prepare(void) {
   tdo_event_flush(); /* or the child would write it again */
   tdo_lock_global_claim();
-  tdo_heap_each(fork_enter);
+  tdo_heaps_each(fork_enter);
   tdo_stop_begin();
 }
 
 static void fork_parent(void) {
   tdo_stop_end();
-  tdo_heap_each(fork_leave);
+  tdo_heaps_each(fork_leave);
   tdo_lock_global_release();
 }
 
 static void fork_child(void) {
+  tdo_heaps_after_fork_in_child();
   tdo_stop_after_fork_in_child();
   tdo_populate_after_fork_in_child();
   tdo_event_after_fork_in_child();
-  tdo_heap_each(fork_leave_child);
+  tdo_heaps_each(fork_leave_child);
   tdo_lock_global_release();
 }
 

@@ -1,14 +1,13 @@
-/* Testudo: an arena as its client knows it: making, unmaking, the lock, and
-   the barrier hits.
+/* Testudo: an arena as its client knows it: making and unmaking.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "code/check.h"
-#include "code/clock.h"
 #include "code/event.h"
-#include "code/fault.h"
 #include "testudo.h"
+#include "trace/enter.h"
 #include "trace/fork.h"
-#include "trace/heap.h"
+#include "trace/heaps.h"
+#include "trace/hit.h"
 #include "trace/pause.h"
 #include "trace/tell.h"
 
@@ -20,326 +19,17 @@
 #define HEAP_CLIENT_PAGE_SHIFT 12  /* "pages" there, for the summary */
 #define EXTRA_PER_GRAIN   6.0 /* table bytes: shield, summary */
 
-/* Every arena of the process; changed with the global lock held, read by the
-   fault handler without. */
-#define HEAPS_MAX 4096
-static _Atomic(tdo_heap_t *) heaps[HEAPS_MAX];
-static atomic_size_t heaps_limit;
-
-static mps_res_t heaps_add(tdo_heap_t *heap) {
-  mps_res_t res = MPS_RES_LIMIT;
-
-  tdo_lock_global_claim();
-  for (size_t i = 0; i < HEAPS_MAX; ++i)
-    if (atomic_load(&heaps[i]) == NULL) {
-      atomic_store(&heaps[i], heap);
-      if (i >= atomic_load(&heaps_limit))
-        atomic_store(&heaps_limit, i + 1);
-      res = MPS_RES_OK;
-      break;
-    }
-  tdo_lock_global_release();
-  return res;
-}
-
-static void heaps_remove(tdo_heap_t *heap) {
-  tdo_lock_global_claim();
-  for (size_t i = 0; i < HEAPS_MAX; ++i)
-    if (atomic_load(&heaps[i]) == heap)
-      atomic_store(&heaps[i], NULL);
-  tdo_lock_global_release();
-}
-
-static size_t heaps_count(void) {
-  size_t limit = atomic_load(&heaps_limit), count = 0;
-
-  for (size_t i = 0; i < limit; ++i)
-    count += atomic_load(&heaps[i]) != NULL;
-  return count;
-}
-
-static tdo_heap_t *heaps_find(void *addr) {
-  size_t limit = atomic_load(&heaps_limit);
-
-  for (size_t i = 0; i < limit; ++i) {
-    tdo_heap_t *heap = atomic_load(&heaps[i]);
-    if (heap != NULL && tdo_space_contains(&heap->space, addr))
-      return heap;
-  }
-  return NULL;
-}
-
-void tdo_heap_each(void (*visit)(tdo_heap_t *heap)) {
-  size_t limit = atomic_load(&heaps_limit);
-
-  for (size_t i = 0; i < limit; ++i) {
-    tdo_heap_t *heap = atomic_load(&heaps[i]);
-    if (heap != NULL)
-      visit(heap);
-  }
-}
-
 /* The process's handlers, for the first arena. Under the global lock, which a
    fork takes too: the child must not inherit a lock of theirs. */
-static mps_res_t heap_install(tdo_fault_handler_t fault) {
+static mps_res_t heap_install(void) {
   mps_res_t res;
 
   tdo_lock_global_claim();
-  res = tdo_fault_install(fault);
+  res = tdo_fault_install(tdo_hit_fault);
   if (res == MPS_RES_OK)
     res = tdo_heap_fork_install();
   tdo_lock_global_release();
   return res;
-}
-
-static void heap_after_fork(tdo_heap_t *heap) {
-  if (TDO_UNLIKELY(heap->forked)) {
-    heap->forked = false;
-    tdo_shield_after_fork(&heap->shield);
-  }
-}
-
-/* Take the lock, in the function whose frame is at FRAME. */
-static void heap_claim(tdo_heap_t *heap, const void *frame) {
-  tdo_lock_claim(&heap->lock);
-  heap->frame = frame;
-  heap_after_fork(heap);
-}
-
-static void heap_release(tdo_heap_t *heap) {
-  heap->frame = NULL;
-  tdo_lock_release(&heap->lock);
-}
-
-/* ---- what signal handlers left to be done ---- */
-
-typedef struct tdo_late_block {
-  struct tdo_late_block *next;
-  mps_pool_t pool;
-  size_t size;
-} tdo_late_block_t;
-
-void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
-                        size_t size) {
-  tdo_late_block_t *block = p;
-
-  if (size < sizeof *block)
-    return;
-  block->pool = pool;
-  block->size = size;
-  block->next = atomic_load(&heap->late_blocks);
-  while (!atomic_compare_exchange_weak(&heap->late_blocks, &block->next,
-                                       block))
-    ;
-  atomic_store(&heap->behind, true);
-}
-
-void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root) {
-  if (atomic_exchange(&root->gone, true))
-    return;
-  root->late_next = atomic_load(&heap->late_roots);
-  while (!atomic_compare_exchange_weak(&heap->late_roots, &root->late_next,
-                                       root))
-    ;
-  atomic_store(&heap->behind, true);
-}
-
-static void heap_settle_late(tdo_heap_t *heap) {
-  tdo_late_block_t *block = atomic_exchange(&heap->late_blocks, NULL);
-  tdo_root_t *root = atomic_exchange(&heap->late_roots, NULL);
-
-  while (block != NULL) {
-    tdo_late_block_t late = *block;
-    late.pool->klass->free(late.pool, block, late.size);
-    block = late.next;
-  }
-  while (root != NULL) {
-    tdo_root_t *next = root->late_next;
-    tdo_root_destroy(root);
-    root = next;
-  }
-}
-
-/* ---- entering and leaving ---- */
-
-void tdo_heap_catch_up(tdo_heap_t *heap) {
-  atomic_store(&heap->behind, false); /* before a look at what there is */
-  heap_after_fork(heap);
-  heap_settle_late(heap);
-}
-
-TDO_NOINLINE void tdo_heap_enter(tdo_heap_t *heap) {
-  heap_claim(heap, __builtin_frame_address(0));
-  TDO_CHECK(heap->sig == TDO_HEAP_SIG);
-  if (TDO_UNLIKELY(
-          atomic_load_explicit(&heap->behind, memory_order_relaxed)))
-    tdo_heap_catch_up(heap);
-}
-
-bool tdo_heap_try_enter(tdo_heap_t *heap) {
-  if (TDO_UNLIKELY(tdo_lock_mine(&heap->lock))) {
-    const void *frame = heap->frame;
-    TDO_ASSERT(frame == NULL || tdo_context_interrupted(frame),
-               "this thread is already inside the library (was a locked "
-               "function called from a callback?)");
-    return false;
-  }
-  tdo_heap_enter(heap);
-  return true;
-}
-
-void tdo_heap_note_work(tdo_heap_t *heap) {
-  heap->eventful = true;
-  if (heap->session_ns == 0)
-    heap->session_ns = tdo_clock_ns();
-}
-
-static void heap_count_pause(tdo_heap_t *heap) {
-  uint64_t now = tdo_clock_ns(), ns = now - heap->session_ns;
-  unsigned bucket = 63 - (unsigned)__builtin_clzl(ns | 1);
-
-  TDO_EVENT(TRACE, PAUSE, (tdo_word_t)heap, ns);
-  tdo_pause_over(heap, heap->session_ns, now);
-  heap->session_ns = 0;
-  ++heap->stats.pauses;
-  heap->stats.paused_ns += ns;
-  if (ns > heap->stats.pause_longest_ns)
-    heap->stats.pause_longest_ns = ns;
-  ++heap->stats.pause_log2[bucket < 40 ? bucket : 39];
-}
-
-void tdo_heap_leave(tdo_heap_t *heap) {
-  if (heap->postmortem) {
-    if (tdo_lock_mine(&heap->lock))
-      heap_release(heap);
-    return;
-  }
-  heap->context = NULL;
-  heap->eventful = false;
-  if (heap->shielded) {
-    tdo_shield_flush(&heap->shield);
-    /* A read bar that was refused: no grey page may stay open. The other
-       threads are not let go before. */
-    while (heap->bars_lost) {
-      heap->bars_lost = false;
-      tdo_threads_stop(heap);
-      tdo_trace_finish(heap);
-      tdo_shield_flush(&heap->shield);
-    }
-    tdo_shield_leave(&heap->shield);
-  }
-  if (heap->session_ns != 0)
-    heap_count_pause(heap);
-  tdo_threads_go(heap);
-  heap_release(heap);
-}
-
-static void heap_count(size_t log2[40], uint64_t value) {
-  unsigned bucket = 63 - (unsigned)__builtin_clzl(value | 1);
-
-  ++log2[bucket < 40 ? bucket : 39];
-}
-
-/* Make read-barred SEG black, and do more than was asked for, so that the hit
-   pays: the more, the less the mutator gets done between hits. The pause time
-   bounds it. */
-static void heap_hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
-  uint64_t deadline = tdo_pause_deadline(heap);
-  size_t scanned = heap->trace.scanned;
-
-  tdo_trace_access(heap, seg);
-  if (start - heap->hit_ended < heap->hit_took) {
-    if (heap->quantum_now <= SIZE_MAX / 4)
-      heap->quantum_now *= 2;
-  } else {
-    heap->quantum_now = tdo_max(heap->quantum, heap->quantum_now / 2);
-  }
-  if (!tdo_clock_past(deadline))
-    (void)tdo_trace_work(heap, heap->quantum_now, deadline);
-  heap_count(heap->stats.quantum_log2, heap->trace.scanned - scanned);
-  heap->hit_ended = tdo_clock_ns();
-  heap->hit_took = heap->hit_ended - start;
-}
-
-/* Resolve a hit on the page of ADDR with the lock held. A read bar is a write
-   bar too: a write behind it may have a second bar before it. */
-static void heap_hit(tdo_heap_t *heap, char *addr, tdo_fault_kind_t kind,
-                     uint64_t start) {
-  size_t page = tdo_heap_page(heap, addr);
-  tdo_bar_t bars = tdo_shield_bars(&heap->shield, page);
-  tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, addr);
-
-  tdo_shield_hit(&heap->shield, page, bars);
-  if (seg == NULL)
-    return;
-  if (bars & TDO_BAR_READ) {
-    heap_hit_work(heap, seg, start);
-    seg = tdo_gcseg_of(&heap->space, addr);
-    if (kind != TDO_FAULT_WRITE || seg == NULL)
-      return;
-  }
-  if (tdo_shield_bars(&heap->shield, page) & TDO_BAR_WRITE) {
-    char *base = tdo_heap_page_addr(heap, page);
-    tdo_gcseg_dirty(seg, base, base + ((size_t)1 << heap->page_shift));
-  }
-}
-
-static bool heap_fault(void *addr, tdo_fault_kind_t kind) {
-  tdo_heap_t *heap = heaps_find(addr);
-  uint64_t start;
-  size_t page;
-  bool ours;
-
-  if (heap == NULL || !heap->shielded)
-    return false;
-  page = tdo_heap_page(heap, addr);
-  if (tdo_lock_mine(&heap->lock)) {
-    /* A callback, or a signal handler that interrupted the collector,
-       touches protected memory: open it, with no more ado. */
-    if (!tdo_shield_adopted(&heap->shield, page))
-      return false;
-    return tdo_shield_force_open(&heap->shield, page);
-  }
-  start = tdo_clock_ns();
-  heap_claim(heap, __builtin_frame_address(0));
-  ours = heap->sig == TDO_HEAP_SIG && tdo_shield_adopted(&heap->shield, page);
-  if (ours)
-    heap_hit(heap, addr, kind, start);
-  tdo_shield_flush(&heap->shield); /* part of the hit's time */
-  start = tdo_clock_ns() - start;
-  TDO_EVENT(SEG, HIT, (tdo_word_t)heap, (tdo_word_t)addr, kind, start);
-  heap_count(heap->stats.hit_log2, start);
-  tdo_heap_leave(heap);
-  return ours;
-}
-
-mps_addr_t tdo_heap_peek(tdo_heap_t *heap, mps_addr_t *p) {
-  tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, p);
-  mps_addr_t value;
-
-  if (seg == NULL)
-    return *p;
-  if (seg->grey)
-    tdo_trace_access(heap, seg);
-  tdo_gcseg_expose(seg, (char *)p, (char *)(p + 1));
-  value = *p;
-  tdo_gcseg_cover(seg, (char *)p, (char *)(p + 1));
-  return value;
-}
-
-void tdo_heap_poke(tdo_heap_t *heap, mps_addr_t *p, mps_addr_t value) {
-  tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, p);
-
-  if (seg == NULL) {
-    *p = value;
-    return;
-  }
-  if (seg->grey)
-    tdo_trace_access(heap, seg);
-  tdo_gcseg_dirty(seg, (char *)p, (char *)(p + 1));
-  tdo_gcseg_expose(seg, (char *)p, (char *)(p + 1));
-  *p = value;
-  tdo_gcseg_cover(seg, (char *)p, (char *)(p + 1));
 }
 
 /* Hooks of the address space: keep the shield's picture true. */
@@ -543,7 +233,7 @@ static size_t heap_window(const tdo_heap_options_t *options) {
     return tdo_max(options->size, WINDOW_UNKNOWN);
   /* Many arenas must not use up the address space of the process. */
   window = tdo_max(WINDOW_LEAST, physical * WINDOW_SHARE) /
-           (1 + heaps_count() / WINDOW_ARENAS);
+           (1 + tdo_heaps_count() / WINDOW_ARENAS);
   /* Its tables count as data, used or not. */
   return data < window / 2 ? tdo_max(options->size, 2 * data) : window;
 }
@@ -636,7 +326,7 @@ static mps_res_t heap_create_client(tdo_heap_t **heap_o,
     res = heap_init_contents(heap, options);
   }
   if (res == MPS_RES_OK)
-    res = heaps_add(heap);
+    res = tdo_heaps_add(heap);
   if (res != MPS_RES_OK) {
     tdo_lock_finish(&heap->lock);
     return res == MPS_RES_COMMIT_LIMIT ? res : MPS_RES_MEMORY;
@@ -661,7 +351,7 @@ mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
   tdo_heap_t *heap;
   mps_res_t res;
 
-  res = heap_install(heap_fault);
+  res = heap_install();
   if (res != MPS_RES_OK)
     return res;
   if (options->client != NULL)
@@ -684,7 +374,7 @@ mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
   res = heap_init_contents(heap, options);
   if (res != MPS_RES_OK)
     goto fail_contents;
-  res = heaps_add(heap);
+  res = tdo_heaps_add(heap);
   if (res != MPS_RES_OK)
     goto fail_contents;
   heap->sig = TDO_HEAP_SIG;
@@ -719,7 +409,7 @@ void tdo_heap_destroy(tdo_heap_t *heap) {
   TDO_ASSERT(tdo_ring_empty(&heap->threads),
              "an arena was destroyed before its threads were deregistered");
   tdo_heap_leave(heap);
-  heaps_remove(heap); /* without the lock: a fork takes this one first */
+  tdo_heaps_remove(heap); /* without the lock: a fork takes this one first */
   heap->sig = TDO_SIG_DEAD;
   if (heap->shielded)
     heap_finish_shield(heap);
@@ -753,7 +443,7 @@ void tdo_heap_postmortem(tdo_heap_t *heap) {
           tdo_shield_bars(&heap->shield, p) != 0)
         (void)tdo_shield_force_open(&heap->shield, p);
   if (tdo_lock_mine(&heap->lock))
-    heap_release(heap);
+    tdo_heap_release(heap);
 }
 
 bool tdo_heap_check(const tdo_heap_t *heap) {

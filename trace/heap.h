@@ -41,6 +41,13 @@ typedef struct tdo_heap_stats {
   uint64_t stopped_ns;   /* and how long they lasted */
 } tdo_heap_stats_t;
 
+/* VALUE belongs to one of the powers of two. */
+static inline void tdo_heap_tally(size_t log2[40], uint64_t value) {
+  unsigned bucket = 63 - (unsigned)__builtin_clzl(value | 1);
+
+  ++log2[bucket < 40 ? bucket : 39];
+}
+
 /* What creation may set. */
 typedef struct tdo_heap_options {
   size_t size, grain, commit_limit;
@@ -172,12 +179,6 @@ static inline bool tdo_heap_guarded(const tdo_heap_t *heap) {
   return heap->shielded && heap->shield.settings.mode != TDO_SHIELD_OFF;
 }
 
-/* The collector is about to work: the session counts as a pause. */
-void tdo_heap_note_work(tdo_heap_t *heap);
-
-/* Run VISIT for every arena of the process. */
-void tdo_heap_each(void (*visit)(tdo_heap_t *heap));
-
 /* Capacities (kB) of the default chain's generations, to begin with: nurseries
    that are doubled from here leave a quarter of their zones to the buffers of
    points, and so do not begin another zone. */
@@ -187,35 +188,9 @@ void tdo_heap_each(void (*visit)(tdo_heap_t *heap));
 /* The chain of pools that name none; made at the first call. */
 mps_res_t tdo_heap_default_chain(tdo_chain_t **chain_o, tdo_heap_t *heap);
 
-/* Take the arena's lock, and give it back after flushing the shield and
-   letting threads go. */
-void tdo_heap_enter(tdo_heap_t *heap);
-void tdo_heap_leave(tdo_heap_t *heap);
-
-/* Do what was left to the next one that enters (heap->behind). */
-void tdo_heap_catch_up(tdo_heap_t *heap);
-
-/* The same for an interface function; false if this thread is inside the
-   arena already. That is a client's mistake, and reported, in a function that
-   the library called. In a signal handler that interrupted the library it is
-   none (interface, section 11.16): what such a thread asks for cannot be had
-   now, but it must be told so. */
-bool tdo_heap_try_enter(tdo_heap_t *heap);
-
-/* In such a handler: free P, of SIZE > 0 bytes, and destroy ROOT, as soon as
-   somebody enters. The root is not scanned from now on; a block too small to
-   be remembered in stays allocated. */
-void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
-                        size_t size);
-void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root);
-
 /* Take protection away and free the lock for a debugger; the arena is only
    fit for looking at afterwards. */
 void tdo_heap_postmortem(tdo_heap_t *heap);
-
-/* Read and write a word of the client's that may be in protected memory. */
-mps_addr_t tdo_heap_peek(tdo_heap_t *heap, mps_addr_t *p);
-void tdo_heap_poke(tdo_heap_t *heap, mps_addr_t *p, mps_addr_t value);
 
 /* Whole pages around [BASE, LIMIT). */
 static inline size_t tdo_heap_page(const tdo_heap_t *heap, const char *p) {

@@ -7,7 +7,7 @@
    is promoted, too.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "code/check.h"
-#include "trace/heap.h"
+#include "trace/enter.h"
 
 /* Is there nothing but what is old and what is promoted with CHAIN? Else the
    summaries must name it. */

@@ -5,6 +5,7 @@
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/event.h"
+#include "trace/enter.h"
 #include "trace/heap.h"
 #include "trace/pause.h"
 #include "trace/shortage.h"

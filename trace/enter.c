@@ -1,0 +1,147 @@
+/* Testudo: entering an arena and leaving it.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/enter.h"
+#include "code/check.h"
+#include "code/clock.h"
+#include "code/event.h"
+#include "trace/pause.h"
+
+/* ---- what signal handlers left to be done ---- */
+
+typedef struct tdo_late_block {
+  struct tdo_late_block *next;
+  mps_pool_t pool;
+  size_t size;
+} tdo_late_block_t;
+
+void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
+                        size_t size) {
+  tdo_late_block_t *block = p;
+
+  if (size < sizeof *block)
+    return;
+  block->pool = pool;
+  block->size = size;
+  block->next = atomic_load(&heap->late_blocks);
+  while (!atomic_compare_exchange_weak(&heap->late_blocks, &block->next,
+                                       block))
+    ;
+  atomic_store(&heap->behind, true);
+}
+
+void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root) {
+  if (atomic_exchange(&root->gone, true))
+    return;
+  root->late_next = atomic_load(&heap->late_roots);
+  while (!atomic_compare_exchange_weak(&heap->late_roots, &root->late_next,
+                                       root))
+    ;
+  atomic_store(&heap->behind, true);
+}
+
+static void enter_settle_late(tdo_heap_t *heap) {
+  tdo_late_block_t *block = atomic_exchange(&heap->late_blocks, NULL);
+  tdo_root_t *root = atomic_exchange(&heap->late_roots, NULL);
+
+  while (block != NULL) {
+    tdo_late_block_t late = *block;
+    late.pool->klass->free(late.pool, block, late.size);
+    block = late.next;
+  }
+  while (root != NULL) {
+    tdo_root_t *next = root->late_next;
+    tdo_root_destroy(root);
+    root = next;
+  }
+}
+
+static void enter_after_fork(tdo_heap_t *heap) {
+  if (TDO_UNLIKELY(heap->forked)) {
+    heap->forked = false;
+    tdo_shield_after_fork(&heap->shield);
+  }
+}
+
+void tdo_heap_catch_up(tdo_heap_t *heap) {
+  atomic_store(&heap->behind, false); /* before a look at what there is */
+  enter_after_fork(heap);
+  enter_settle_late(heap);
+}
+
+/* ---- entering and leaving ---- */
+
+void tdo_heap_claim(tdo_heap_t *heap, const void *frame) {
+  tdo_lock_claim(&heap->lock);
+  heap->frame = frame;
+  enter_after_fork(heap);
+}
+
+void tdo_heap_release(tdo_heap_t *heap) {
+  heap->frame = NULL;
+  tdo_lock_release(&heap->lock);
+}
+
+TDO_NOINLINE void tdo_heap_enter(tdo_heap_t *heap) {
+  tdo_heap_claim(heap, __builtin_frame_address(0));
+  TDO_CHECK(heap->sig == TDO_HEAP_SIG);
+  if (TDO_UNLIKELY(
+          atomic_load_explicit(&heap->behind, memory_order_relaxed)))
+    tdo_heap_catch_up(heap);
+}
+
+bool tdo_heap_try_enter(tdo_heap_t *heap) {
+  if (TDO_UNLIKELY(tdo_lock_mine(&heap->lock))) {
+    const void *frame = heap->frame;
+    TDO_ASSERT(frame == NULL || tdo_context_interrupted(frame),
+               "this thread is already inside the library (was a locked "
+               "function called from a callback?)");
+    return false;
+  }
+  tdo_heap_enter(heap);
+  return true;
+}
+
+void tdo_heap_note_work(tdo_heap_t *heap) {
+  heap->eventful = true;
+  if (heap->session_ns == 0)
+    heap->session_ns = tdo_clock_ns();
+}
+
+static void enter_count_pause(tdo_heap_t *heap) {
+  uint64_t now = tdo_clock_ns(), ns = now - heap->session_ns;
+
+  TDO_EVENT(TRACE, PAUSE, (tdo_word_t)heap, ns);
+  tdo_pause_over(heap, heap->session_ns, now);
+  heap->session_ns = 0;
+  ++heap->stats.pauses;
+  heap->stats.paused_ns += ns;
+  if (ns > heap->stats.pause_longest_ns)
+    heap->stats.pause_longest_ns = ns;
+  tdo_heap_tally(heap->stats.pause_log2, ns);
+}
+
+void tdo_heap_leave(tdo_heap_t *heap) {
+  if (heap->postmortem) {
+    if (tdo_lock_mine(&heap->lock))
+      tdo_heap_release(heap);
+    return;
+  }
+  heap->context = NULL;
+  heap->eventful = false;
+  if (heap->shielded) {
+    tdo_shield_flush(&heap->shield);
+    /* A read bar that was refused: no grey page may stay open. The other
+       threads are not let go before. */
+    while (heap->bars_lost) {
+      heap->bars_lost = false;
+      tdo_threads_stop(heap);
+      tdo_trace_finish(heap);
+      tdo_shield_flush(&heap->shield);
+    }
+    tdo_shield_leave(&heap->shield);
+  }
+  if (heap->session_ns != 0)
+    enter_count_pause(heap);
+  tdo_threads_go(heap);
+  tdo_heap_release(heap);
+}

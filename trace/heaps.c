@@ -1,0 +1,78 @@
+/* Testudo: every arena of the process.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include <sched.h>
+#include "trace/heaps.h"
+
+/* Changed with the global lock held, read without. */
+#define HEAPS_MAX 4096
+static _Atomic(tdo_heap_t *) heaps[HEAPS_MAX];
+static atomic_size_t heaps_limit;
+
+/* Threads that look at what they found in the table. An arena that was taken
+   out of it goes when there was none: a hit comes across other arenas than
+   its own, which other threads may destroy meanwhile. */
+static atomic_size_t heaps_readers;
+
+mps_res_t tdo_heaps_add(tdo_heap_t *heap) {
+  mps_res_t res = MPS_RES_LIMIT;
+
+  tdo_lock_global_claim();
+  for (size_t i = 0; i < HEAPS_MAX; ++i)
+    if (atomic_load(&heaps[i]) == NULL) {
+      atomic_store(&heaps[i], heap);
+      if (i >= atomic_load(&heaps_limit))
+        atomic_store(&heaps_limit, i + 1);
+      res = MPS_RES_OK;
+      break;
+    }
+  tdo_lock_global_release();
+  return res;
+}
+
+void tdo_heaps_remove(tdo_heap_t *heap) {
+  tdo_lock_global_claim();
+  for (size_t i = 0; i < HEAPS_MAX; ++i)
+    if (atomic_load(&heaps[i]) == heap)
+      atomic_store(&heaps[i], NULL);
+  tdo_lock_global_release();
+  while (atomic_load(&heaps_readers) > 0)
+    (void)sched_yield();
+}
+
+size_t tdo_heaps_count(void) {
+  size_t limit = atomic_load(&heaps_limit), count = 0;
+
+  for (size_t i = 0; i < limit; ++i)
+    count += atomic_load(&heaps[i]) != NULL;
+  return count;
+}
+
+tdo_heap_t *tdo_heaps_find(const void *addr) {
+  size_t limit = atomic_load(&heaps_limit);
+  tdo_heap_t *found = NULL;
+
+  ++heaps_readers;
+  for (size_t i = 0; i < limit && found == NULL; ++i) {
+    tdo_heap_t *heap = atomic_load(&heaps[i]);
+    if (heap != NULL && tdo_space_contains(&heap->space, addr))
+      found = heap;
+  }
+  --heaps_readers;
+  return found;
+}
+
+void tdo_heaps_each(void (*visit)(tdo_heap_t *heap)) {
+  size_t limit = atomic_load(&heaps_limit);
+
+  ++heaps_readers;
+  for (size_t i = 0; i < limit; ++i) {
+    tdo_heap_t *heap = atomic_load(&heaps[i]);
+    if (heap != NULL)
+      visit(heap);
+  }
+  --heaps_readers;
+}
+
+void tdo_heaps_after_fork_in_child(void) {
+  atomic_store(&heaps_readers, 0);
+}

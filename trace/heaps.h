@@ -1,0 +1,24 @@
+/* Testudo: every arena of the process.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TDO_TRACE_HEAPS_H
+#define TDO_TRACE_HEAPS_H
+
+#include "trace/heap.h"
+
+/* MPS_RES_LIMIT if there are too many. */
+mps_res_t tdo_heaps_add(tdo_heap_t *heap);
+/* When it returns nobody looks at HEAP any more who came across it in one of
+   the functions below. */
+void tdo_heaps_remove(tdo_heap_t *heap);
+
+/* These take no lock; handlers of signals may call them. */
+size_t tdo_heaps_count(void);
+/* The arena whose addresses ADDR is one of, or null. */
+tdo_heap_t *tdo_heaps_find(const void *addr);
+/* Run VISIT for every arena. */
+void tdo_heaps_each(void (*visit)(tdo_heap_t *heap));
+
+/* The threads that were looking are not in the child. */
+void tdo_heaps_after_fork_in_child(void);
+
+#endif /* TDO_TRACE_HEAPS_H */
