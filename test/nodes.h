@@ -211,12 +211,15 @@ static inline node_t **make_root(mps_root_t *root_o, size_t n) {
 }
 
 /* A hit of a barrier does little work. Nothing is collected but by `collect`,
-   until the arena is released: what tests keep in variables is safe. */
-static inline void start(void) {
+   until the arena is released: what tests keep in variables is safe. SIZE is
+   that of the arena (0: the default). */
+static inline void start_sized(size_t size) {
   memset(table, 0, sizeof table);
   memset(hints, 0, sizeof hints);
   MPS_ARGS_BEGIN(args) {
     TDO_ARGS_ADD(args, TDO_KEY_SHIELD_QUANTUM, (size_t)4096);
+    if (size != 0)
+      MPS_ARGS_ADD(args, MPS_KEY_ARENA_SIZE, size);
     ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
                      MPS_RES_OK);
   }
@@ -232,6 +235,10 @@ static inline void start(void) {
                                          0, hints, TABLE),
                    MPS_RES_OK);
   mps_arena_clamp(arena);
+}
+
+static inline void start(void) {
+  start_sized(0);
 }
 
 /* Pools are gone by now. */

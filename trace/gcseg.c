@@ -225,10 +225,11 @@ void tdo_gcseg_clear_white(tdo_gcseg_t *seg) {
   tdo_ring_append(&seg->gen->segs, &seg->gen_ring);
 }
 
-/* May SEG be opened together with a white neighbour? */
+/* May SEG be opened together with a white neighbour? Not where objects stay:
+   what was scanned there has its bars again. */
 static bool gcseg_opens(const tdo_gcseg_t *seg) {
   return seg != NULL && seg->white && !seg->leaf && !seg->nailed &&
-         !seg->open;
+         !seg->open && seg->pool->klass->moving;
 }
 
 void tdo_gcseg_open_white(tdo_gcseg_t *seg) {

@@ -102,8 +102,8 @@ void tdo_gcseg_expose(tdo_gcseg_t *seg, char *base, char *limit);
 void tdo_gcseg_cover(tdo_gcseg_t *seg, char *base, char *limit);
 
 /* Open white SEG, which is not nailed, for good, and with it the white
-   segments around it in its zone that nothing nailed: one call for all. Sets
-   `open` in each. */
+   segments of moving pools around it in its zone that nothing nailed: one call
+   for all. Sets `open` in each. */
 void tdo_gcseg_open_white(tdo_gcseg_t *seg);
 
 /* The summary of the pages [FIRST, LIMIT) of SEG is BITS. */
