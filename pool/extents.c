@@ -55,8 +55,7 @@ static void extents_copy(tdo_extents_t *to, unsigned slot,
 /* Entries from COUNT on are no more. */
 static void extents_cut(tdo_extents_t *node, unsigned count) {
   memset(node->peak + count, 0, node->count - count);
-  memset(node->reach + count, 0,
-         (node->count - count) * sizeof *node->reach);
+  memset(node->reach + count, 0, (node->count - count) * sizeof *node->reach);
   node->count = count;
 }
 
@@ -356,9 +355,9 @@ static unsigned extents_check_below(const tdo_freelist_t *fl,
       unsigned h = extents_check_below(fl, below, last_io) + 1;
       TDO_CHECK(i == 0 || h == height); /* .depth */
       height = h;
-      TDO_CHECK(below->parent == node && below->slot == i);   /* .place */
+      TDO_CHECK(below->parent == node && below->slot == i);    /* .place */
       TDO_CHECK(node->peak[i] == tdo_peaks_most(below->peak)); /* .peak */
-      TDO_CHECK(node->reach[i] == extents_most(below));       /* .reach */
+      TDO_CHECK(node->reach[i] == extents_most(below));        /* .reach */
     }
   }
   return height;

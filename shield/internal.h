@@ -131,6 +131,14 @@ static inline bool tdo_shield_all(const tdo_shield_t *sh, size_t first,
   return true;
 }
 
+/* Is [FIRST, LIMIT) what a request may be about? */
+static inline void tdo_shield_check_range(const tdo_shield_t *sh, size_t first,
+                                          size_t limit) {
+  TDO_CRITICAL(sh->sig == TDO_SHIELD_SIG);
+  TDO_CRITICAL(first <= limit && limit <= sh->pages);
+  (void)sh, (void)first, (void)limit;
+}
+
 /* Every request begins with this: write it down if it is to be recorded. */
 static inline void tdo_shield_request(tdo_shield_t *sh, tdo_request_t request,
                                       unsigned argument, size_t first,
@@ -141,8 +149,16 @@ static inline void tdo_shield_request(tdo_shield_t *sh, tdo_request_t request,
   }
 }
 
+/* shield.c */
+
 /* Call `stop` if that was not done in this session. */
 void tdo_shield_stop(tdo_shield_t *sh);
+/* Set the bars SET of [FIRST, LIMIT), clear the bars CLEAR; queue if that makes
+   work. */
+void tdo_shield_change(tdo_shield_t *sh, size_t first, size_t limit,
+                       tdo_bar_t set, tdo_bar_t clear);
+/* Some pages of a request, more than before, are not as wanted. */
+void tdo_shield_queue(tdo_shield_t *sh);
 
 /* flush.c */
 

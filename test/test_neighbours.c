@@ -33,8 +33,8 @@ static size_t make_nodes(mps_ap_t ap[]) {
   size_t found = 0;
   for (size_t i = 0; i < NODES; ++i) {
     size_t where = random_below(3);
-    node_t *p = make(ap[where], where == 2 ? LEAF : NODE,
-                     1 + random_below(SLOTS));
+    node_t *p =
+        make(ap[where], where == 2 ? LEAF : NODE, 1 + random_below(SLOTS));
     for (size_t j = 0; where != 2 && j < node_slots(p); ++j)
       p->word[j] = random_below(16) == 0 ? table[random_below(TABLE)] : NULL;
     found += mixed(p);
