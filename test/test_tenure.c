@@ -155,7 +155,7 @@ START_TEST(grown) {
     if (full_collections() > full)
       size[++full] = mps_pool_total_size(young_pool);
   }
-  ck_assert_uint_ge(size[2], 7 * size[1] / 4);
+  ck_assert_uint_ge(size[2], 3 * size[1] / 2);
   ck_assert_uint_le(size[2], (mode() == TDO_MODE_DIRTY ? 10 : 6) * size[1]);
   end();
 }
