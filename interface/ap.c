@@ -57,31 +57,14 @@ void mps_ap_destroy(mps_ap_t ap) {
   tdo_heap_leave(arena);
 }
 
-/* A fill in whose course there may be a collection: one not tried yet because
-   the collector gets a chance first (RES is MPS_RES_OK), or one that the pool
-   refused. */
-__attribute__((noinline)) static mps_res_t
-ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size, mps_res_t res) {
-  tdo_context_t ctx;
-  mps_arena_t arena = ap->pool->heap;
-  unsigned attempt = 0;
-
-  ENTRY_CONTEXT(arena, &ctx);
-  if (res == MPS_RES_OK) {
-    tdo_policy_poll(arena);
-    res = tdo_ap_fill(p_o, ap, size);
-  }
-  while (tdo_shortage_collect(arena, res, &attempt))
-    res = tdo_ap_fill(p_o, ap, size);
-  return res;
-}
-
 mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
+  tdo_context_t ctx;
   tdo_ap_t *ap = tdo_ap_of(ap_pub);
   mps_arena_t arena;
   mps_addr_t p;
-  mps_res_t res = MPS_RES_OK;
-  bool due;
+  mps_res_t res;
+  unsigned attempt = 0;
+  bool polls;
 
   ENTRY_AP(ap_pub, MPS_RES_PARAM);
   ENTRY_REQUIRE(p_o != NULL, "no place for the new block", MPS_RES_PARAM);
@@ -95,14 +78,19 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
   if (size > SIZE_MAX / 2)
     return MPS_RES_RESOURCE;
   ENTRY_ENTER(arena, MPS_RES_FAIL);
-  due = entry_poll_due(arena, tdo_max(size, tdo_ap_used(ap)));
-  if (!due && ap->pool->format == NULL) { /* not collected */
-    res = tdo_ap_fill(&p, ap, size);
-    if (TDO_UNLIKELY(res != MPS_RES_OK))
-      res = ap_fill(&p, ap, size, res);
-  } else {
-    res = ap_fill(&p, ap, size, MPS_RES_OK);
+  polls = entry_poll_due(arena, tdo_max(size, tdo_ap_used(ap))) ||
+          ap->pool->format != NULL;
+  /* Here, not in a function of its own, whose frame would be scanned with what
+     earlier calls left there. */
+  if (polls) {
+    ENTRY_CONTEXT(arena, &ctx);
+    tdo_policy_poll(arena);
   }
+  res = tdo_ap_fill(&p, ap, size);
+  if (TDO_UNLIKELY(res != MPS_RES_OK) && !polls)
+    ENTRY_CONTEXT(arena, &ctx);
+  while (tdo_shortage_collect(arena, res, &attempt))
+    res = tdo_ap_fill(&p, ap, size);
   tdo_heap_leave(arena);
   if (res == MPS_RES_OK)
     *p_o = p;
