@@ -154,9 +154,7 @@ static void access_drop(tdo_shield_t *sh, size_t first, size_t limit) {
       ++page;
     }
     sh->stats.bars_lost += page - start;
-    if (sh->hooks.lost != NULL) {
-      sh->hooks.lost(sh->hooks.closure, start, page, bars);
-    }
+    tdo_shield_lost(sh, start, page, bars);
   }
 }
 

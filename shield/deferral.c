@@ -181,9 +181,7 @@ static void deferral_spread(tdo_shield_t *sh, size_t page) {
     TDO_LANES_FOR(group, start, first) {
       (void)tdo_shield_update(sh, group);
     }
-    if (sh->hooks.lost != NULL) {
-      sh->hooks.lost(sh->hooks.closure, start, first, TDO_BAR_WRITE);
-    }
+    tdo_shield_lost(sh, start, first, TDO_BAR_WRITE);
   }
 }
 

@@ -48,9 +48,7 @@ static void dirty_forget(tdo_shield_t *sh, size_t first, size_t limit) {
       continue;
     }
     sh->stats.unseen_dropped += page - start;
-    if (sh->hooks.lost != NULL) {
-      sh->hooks.lost(sh->hooks.closure, start, page, TDO_BAR_WRITE);
-    }
+    tdo_shield_lost(sh, start, page, TDO_BAR_WRITE);
   }
 }
 

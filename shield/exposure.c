@@ -81,9 +81,7 @@ static void exposure_concede(tdo_shield_t *sh, size_t first, size_t limit) {
       continue;
     }
     sh->stats.bars_conceded += first - start;
-    if (sh->hooks.lost != NULL) {
-      sh->hooks.lost(sh->hooks.closure, start, first, TDO_BAR_WRITE);
-    }
+    tdo_shield_lost(sh, start, first, TDO_BAR_WRITE);
   }
 }
 

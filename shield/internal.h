@@ -103,6 +103,15 @@ static inline bool tdo_shield_update(tdo_shield_t *sh, size_t group) {
   return true;
 }
 
+/* The pages of [FIRST, LIMIT) had BARS, and do not have them any more, though
+   nobody asked for that: tell. */
+static inline void tdo_shield_lost(const tdo_shield_t *sh, size_t first,
+                                   size_t limit, tdo_bar_t bars) {
+  if (sh->hooks.lost != NULL) {
+    sh->hooks.lost(sh->hooks.closure, first, limit, bars);
+  }
+}
+
 /* Is the memory of PAGE a huge page? */
 static inline bool tdo_shield_is_huge(const tdo_shield_t *sh, size_t page) {
   return TDO_UNLIKELY(sh->huge != NULL) &&

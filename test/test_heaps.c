@@ -73,6 +73,30 @@ START_TEST(looked_at_in_parent) {
 }
 END_TEST
 
+static pid_t forked;
+
+static void fork_looking(tdo_heap_t *heap) {
+  if (heap == other)
+    forked = fork();
+}
+
+/* The thread that forks looked itself, as one does whose handler of a signal
+   forks within a hit: in the child, too, it stops. */
+START_TEST(forked_looking) {
+  int status;
+  other = make_arena();
+  tdo_heaps_each(fork_looking);
+  REQUIRE(forked >= 0);
+  if (forked == 0)
+    (void)alarm(30);
+  mps_arena_destroy(other);
+  if (forked == 0)
+    suite_leave(EXIT_SUCCESS);
+  REQUIRE(waitpid(forked, &status, 0) == forked);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS);
+}
+END_TEST
+
 static void *come_and_go(void *unused) {
   while (!gone)
     mps_arena_destroy(make_arena());
@@ -98,4 +122,5 @@ START_TEST(asked_meanwhile) {
 END_TEST
 
 SUITE_LOOPS_MAIN("arenas of the process", 60, {looked_at, 1},
-                 {looked_at_in_parent, 1}, {asked_meanwhile, 1})
+                 {looked_at_in_parent, 1}, {forked_looking, 1},
+                 {asked_meanwhile, 1})

@@ -10,9 +10,6 @@
 void tdo_heap_enter(tdo_heap_t *heap);
 void tdo_heap_leave(tdo_heap_t *heap);
 
-/* Do what was left to the next one that enters (heap->behind). */
-void tdo_heap_catch_up(tdo_heap_t *heap);
-
 /* The same for an interface function; false if this thread is inside the
    arena already. That is a client's mistake, and reported, in a function that
    the library called. In a signal handler that interrupted the library it is
@@ -26,6 +23,9 @@ bool tdo_heap_try_enter(tdo_heap_t *heap);
 void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
                         size_t size);
 void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root);
+
+/* Do what was left to the next one that enters (heap->behind). */
+void tdo_heap_catch_up(tdo_heap_t *heap);
 
 /* The lock alone: taken in the function whose frame is at FRAME. */
 void tdo_heap_claim(tdo_heap_t *heap, const void *frame);

@@ -12,6 +12,18 @@ static atomic_size_t heaps_limit;
    out of it goes when there was none: a hit comes across other arenas than
    its own, which other threads may destroy meanwhile. */
 static atomic_size_t heaps_readers;
+static _Thread_local size_t heaps_reading /* how often this one does */
+    __attribute__((tls_model("initial-exec"))); /* for handlers, see lock.h */
+
+static void heaps_begin(void) {
+  ++heaps_reading;
+  ++heaps_readers;
+}
+
+static void heaps_end(void) {
+  --heaps_readers;
+  --heaps_reading;
+}
 
 mps_res_t tdo_heaps_add(tdo_heap_t *heap) {
   mps_res_t res = MPS_RES_LIMIT;
@@ -51,28 +63,28 @@ tdo_heap_t *tdo_heaps_find(const void *addr) {
   size_t limit = atomic_load(&heaps_limit);
   tdo_heap_t *found = NULL;
 
-  ++heaps_readers;
+  heaps_begin();
   for (size_t i = 0; i < limit && found == NULL; ++i) {
     tdo_heap_t *heap = atomic_load(&heaps[i]);
     if (heap != NULL && tdo_space_contains(&heap->space, addr))
       found = heap;
   }
-  --heaps_readers;
+  heaps_end();
   return found;
 }
 
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap)) {
   size_t limit = atomic_load(&heaps_limit);
 
-  ++heaps_readers;
+  heaps_begin();
   for (size_t i = 0; i < limit; ++i) {
     tdo_heap_t *heap = atomic_load(&heaps[i]);
     if (heap != NULL)
       visit(heap);
   }
-  --heaps_readers;
+  heaps_end();
 }
 
 void tdo_heaps_after_fork_in_child(void) {
-  atomic_store(&heaps_readers, 0);
+  atomic_store(&heaps_readers, heaps_reading); /* a handler may have forked */
 }

@@ -18,7 +18,7 @@ tdo_heap_t *tdo_heaps_find(const void *addr);
 /* Run VISIT for every arena. */
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap));
 
-/* The threads that were looking are not in the child. */
+/* Of the threads that were looking only this one is in the child. */
 void tdo_heaps_after_fork_in_child(void);
 
 #endif /* TDO_TRACE_HEAPS_H */
