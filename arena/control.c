@@ -1,6 +1,6 @@
 /* Testudo: the library's own blocks: segregated free lists over slabs of one
-   grain; blocks beyond the largest class get grains of their own. Slabs go
-   back with the arena.
+   grain; blocks beyond the largest class, half a grain, get grains of their own.
+   Slabs go back with the arena.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "arena/control.h"
@@ -12,7 +12,7 @@
 #define CONTROL_UNIT  16
 #define CONTROL_SMALL 128
 #define CONTROL_MID   512
-#define CONTROL_LARGE 2048
+#define CONTROL_MOST  ((size_t)512 << 10) /* of any class */
 
 #define CONTROL_SMALLS (CONTROL_SMALL / CONTROL_UNIT)
 #define CONTROL_LINES  ((CONTROL_MID - CONTROL_SMALL) / TDO_CACHE_LINE)
@@ -42,6 +42,7 @@ static size_t control_class_size(unsigned i) {
 void tdo_control_init(tdo_control_t *c, tdo_space_t *space) {
   memset(c, 0, sizeof *c);
   c->space = space;
+  c->large_size = tdo_min(tdo_space_bytes(space, 1) / 2, CONTROL_MOST);
   tdo_ring_init(&c->owner.pool_ring);
   c->owner.sig = TDO_SEG_SIG;
 }
@@ -49,7 +50,7 @@ void tdo_control_init(tdo_control_t *c, tdo_space_t *space) {
 /* The largest blocks that what is left of a slab, SIZE bytes, is cut into. */
 static size_t control_piece(size_t size) {
   if (size >= 2 * CONTROL_MID)
-    return 2 * CONTROL_MID;
+    return tdo_pow2_at_most(size);
   return size >= CONTROL_SMALL ? CONTROL_SMALL
                                : tdo_round_down(size, CONTROL_UNIT);
 }
@@ -68,7 +69,7 @@ static void control_use_up(tdo_control_t *c, tdo_control_slab_t *slab,
 
 static mps_res_t control_new_slab(tdo_control_t *c, tdo_control_slab_t *slab) {
   size_t first;
-  size_t n = tdo_space_grains_for(c->space, CONTROL_LARGE);
+  size_t n = tdo_space_grains_for(c->space, c->large_size);
   mps_res_t res = tdo_space_alloc(&first, c->space, n, TDO_GROUP_CONTROL,
                                   false, &c->owner);
 
@@ -116,7 +117,7 @@ mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size) {
   unsigned i;
 
   TDO_CHECK(size > 0);
-  if (size > CONTROL_LARGE)
+  if (size > c->large_size)
     return control_alloc_large(p_o, c, size);
   i = control_class(size);
   if (c->free[i] != NULL) {
@@ -136,7 +137,7 @@ void tdo_control_free(tdo_control_t *c, void *p, size_t size) {
 
   TDO_CHECK(c->allocated >= size);
   c->allocated -= size;
-  if (size > CONTROL_LARGE) {
+  if (size > c->large_size) {
     tdo_space_free(c->space, tdo_space_grain(c->space, p),
                    tdo_space_grains_for(c->space, size));
     return;

@@ -6,7 +6,7 @@
 
 #include "arena/segment.h"
 
-#define TDO_CONTROL_CLASSES 16 /* see control.c */
+#define TDO_CONTROL_CLASSES 24 /* see control.c */
 
 /* The part of the newest slab that was never used. */
 typedef struct tdo_control_slab {
@@ -20,6 +20,7 @@ typedef struct tdo_control {
   tdo_seg_t owner; /* of every grain used here; has no pool */
   void *free[TDO_CONTROL_CLASSES];
   tdo_control_slab_t small, large; /* of blocks up to 512 bytes, and beyond */
+  size_t large_size;               /* of the largest class */
   size_t allocated;                /* bytes in use */
 } tdo_control_t;
 

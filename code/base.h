@@ -65,6 +65,11 @@ static inline unsigned tdo_log2(size_t n) {
   return (unsigned)__builtin_ctzl(n);
 }
 
+/* The largest power of two that is at most N > 0. */
+static inline size_t tdo_pow2_at_most(size_t n) {
+  return (size_t)1 << (63 - __builtin_clzl(n));
+}
+
 static inline size_t tdo_min(size_t a, size_t b) {
   return a < b ? a : b;
 }

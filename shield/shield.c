@@ -42,7 +42,7 @@ static size_t shield_hide_unit(const tdo_shield_settings_t *settings,
   return settings->hide_unit != 0
              ? settings->hide_unit
              : tdo_min(vm->page_size / sizeof(void *),
-                       (size_t)1 << (63 - __builtin_clzl(least)));
+                       tdo_pow2_at_most(least));
 }
 
 mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,

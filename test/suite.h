@@ -28,6 +28,12 @@ static inline bool suite_slow(void) {
   return suite_emulated() || (sanitized != NULL && *sanitized != 0);
 }
 
+/* SIZE bytes in pages of the system's, which may be of up to 64 KiB. */
+static inline size_t suite_pages(size_t size) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return (size + page - 1) / page * page;
+}
+
 /* How much of something: N, or FEW where there is a collection at every
    chance, each with a check of the whole heap. */
 static inline bool suite_stressed(void) {

@@ -318,7 +318,7 @@ static void check_sizes(size_t refs) {
   }
   table[0] = NULL;
   collect();
-  ck_assert_uint_lt(mps_pool_total_size(pool), refs * WORD + 20000);
+  ck_assert_uint_lt(mps_pool_total_size(pool), refs * WORD + suite_pages(20000));
   heap_stop();
 }
 

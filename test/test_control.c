@@ -6,15 +6,20 @@
 #include "test/require.h"
 #include "test/suite.h"
 
-enum { BLOCKS = 2000, STEPS = 200000, LARGEST = 5000 };
+enum { BLOCKS = 2000, STEPS = 200000 };
 
 static tdo_space_t space;
 static tdo_control_t control;
+static size_t grain;
 
-static void control_start(size_t limit) {
+/* With grains of 4 KiB and of 64, unless the system's pages are larger. */
+enum { GRAINS = 2 };
+
+static void control_start(int way, size_t limit) {
   static const tdo_space_hooks_t none;
   tdo_vm_t *vm = tdo_vm_system();
-  REQUIRE(tdo_space_init(&space, vm, (size_t)64 << 20, 0, 4096, limit, 0.5,
+  grain = tdo_max((size_t)4096 << 4 * way, vm->page_size);
+  REQUIRE(tdo_space_init(&space, vm, (size_t)64 << 20, 0, grain, limit, 0.5,
                          0) == MPS_RES_OK);
   REQUIRE(tdo_space_start(&space, (size_t)64 << 20, &none) == MPS_RES_OK);
   tdo_control_init(&control, &space);
@@ -61,7 +66,7 @@ static void block_free(size_t i) {
 }
 
 static size_t random_size(void) {
-  return 1 + random_below(random_below(10) == 0 ? LARGEST : 300);
+  return 1 + random_below(random_below(10) == 0 ? grain + 904 : 300);
 }
 
 /* Blocks of all sizes come and go; no two meet, and memory does not grow
@@ -69,7 +74,7 @@ static size_t random_size(void) {
 START_TEST(test_random) {
   size_t most = 0;
   random_start();
-  control_start(SIZE_MAX);
+  control_start(_i, SIZE_MAX);
   memset(blocks, 0, sizeof blocks);
   for (size_t step = 0; step < STEPS; ++step) {
     size_t i = random_below(BLOCKS);
@@ -90,7 +95,7 @@ END_TEST
 /* A block that was given back is the next one of its size. */
 START_TEST(test_reuse) {
   size_t committed;
-  control_start(SIZE_MAX);
+  control_start(_i, SIZE_MAX);
   for (size_t i = 0; i < 100; ++i)
     REQUIRE(block_make(i, 1 + 20 * i) == MPS_RES_OK);
   committed = space.committed;
@@ -114,22 +119,23 @@ static size_t grains_used(void) {
 
 /* What is left of a slab too small for a block serves smaller ones. */
 START_TEST(test_rest_of_slab) {
-  size_t grains, i = 0;
-  control_start(SIZE_MAX);
-  REQUIRE(block_make(i++, 2048) == MPS_RES_OK); /* half a slab of a grain */
-  REQUIRE(block_make(i++, 1024) == MPS_RES_OK);
+  size_t grains, half, i = 0;
+  control_start(_i, SIZE_MAX);
+  half = grain / 2; /* a slab has a grain */
+  REQUIRE(block_make(i++, half) == MPS_RES_OK);
+  REQUIRE(block_make(i++, half / 2) == MPS_RES_OK);
   grains = grains_used();
-  REQUIRE(block_make(i++, 2048) == MPS_RES_OK); /* a new slab */
+  REQUIRE(block_make(i++, half) == MPS_RES_OK); /* a new slab */
   ck_assert_uint_eq(grains_used(), grains + 1);
-  REQUIRE(block_make(i++, 2048) == MPS_RES_OK); /* the new one is full */
-  REQUIRE(block_make(i++, 1024) == MPS_RES_OK);
+  REQUIRE(block_make(i++, half) == MPS_RES_OK); /* the new one is full */
+  REQUIRE(block_make(i++, half / 2) == MPS_RES_OK);
   ck_assert_uint_eq(grains_used(), grains + 1);
-  for (size_t k = 0; k < 9; ++k) /* all but 64 bytes of a slab */
+  for (size_t k = 0; k < grain / 448; ++k) /* all but 64 or 128 bytes */
     REQUIRE(block_make(i++, 448) == MPS_RES_OK);
   ck_assert_uint_eq(grains_used(), grains + 2);
   REQUIRE(block_make(i++, 448) == MPS_RES_OK);
   ck_assert_uint_eq(grains_used(), grains + 3);
-  REQUIRE(block_make(i++, 64) == MPS_RES_OK);
+  REQUIRE(block_make(i++, grain % 448) == MPS_RES_OK);
   ck_assert(blocks[i - 1].base < blocks[i - 2].base);
   while (i > 0)
     block_free(--i);
@@ -139,17 +145,36 @@ END_TEST
 
 /* Descriptors lie together, not each beside its tables. */
 START_TEST(test_together) {
-  enum { PAIRS = 120 };
-  control_start(SIZE_MAX);
-  for (size_t i = 0; i < PAIRS; ++i) {
+  size_t each, pairs;
+  control_start(_i, SIZE_MAX);
+  each = grain / 320; /* in a slab */
+  pairs = 4 * each;
+  REQUIRE(2 * pairs <= BLOCKS);
+  for (size_t i = 0; i < pairs; ++i) {
     REQUIRE(block_make(2 * i, 320) == MPS_RES_OK);
-    REQUIRE(block_make(2 * i + 1, 2048) == MPS_RES_OK);
+    REQUIRE(block_make(2 * i + 1, grain / 2) == MPS_RES_OK);
   }
-  for (size_t i = 0; i + 12 < PAIRS; ++i)
-    ck_assert_uint_le((size_t)(blocks[2 * (i + 12)].base - blocks[2 * i].base),
-                      8 * 4096); /* slabs of tables come between */
-  ck_assert_uint_eq(grains_used(), PAIRS / 2 + PAIRS / 12);
-  for (size_t i = 0; i < 2 * PAIRS; ++i)
+  for (size_t i = 0; i + each < pairs; ++i)
+    ck_assert_uint_le(
+        (size_t)(blocks[2 * (i + each)].base - blocks[2 * i].base),
+        (each / 2 + 2) * grain); /* slabs of tables come between */
+  ck_assert_uint_eq(grains_used(), pairs / 2 + pairs / each);
+  for (size_t i = 0; i < 2 * pairs; ++i)
+    block_free(i);
+  control_stop();
+}
+END_TEST
+
+/* Blocks of several kilobytes share grains where these are large. */
+START_TEST(test_larger_share) {
+  size_t grains, each;
+  control_start(_i, SIZE_MAX);
+  each = grain / 4096;
+  grains = grains_used();
+  for (size_t i = 0; i < 4 * each; ++i)
+    REQUIRE(block_make(i, 4096) == MPS_RES_OK);
+  ck_assert_uint_eq(grains_used(), grains + 4);
+  for (size_t i = 0; i < 4 * each; ++i)
     block_free(i);
   control_stop();
 }
@@ -158,16 +183,15 @@ END_TEST
 /* Large blocks have grains of their own, which go back. */
 START_TEST(test_large) {
   size_t used;
-  control_start(SIZE_MAX);
+  control_start(_i, SIZE_MAX);
   REQUIRE(block_make(0, 16) == MPS_RES_OK);
-  used = tdo_bits_count(space.used, 0, space.grains);
-  REQUIRE(block_make(1, 2049) == MPS_RES_OK);
+  used = grains_used();
+  REQUIRE(block_make(1, grain / 2 + 1) == MPS_RES_OK);
   REQUIRE(block_make(2, 100000) == MPS_RES_OK);
-  ck_assert_uint_eq(tdo_bits_count(space.used, 0, space.grains),
-                    used + 1 + 25);
+  ck_assert_uint_eq(grains_used(), used + 1 + (100000 + grain - 1) / grain);
   block_free(1);
   block_free(2);
-  ck_assert_uint_eq(tdo_bits_count(space.used, 0, space.grains), used);
+  ck_assert_uint_eq(grains_used(), used);
   block_free(0);
   control_stop();
 }
@@ -176,7 +200,7 @@ END_TEST
 /* At the commit limit: a result code, and nothing changed. */
 START_TEST(test_limit) {
   size_t n = 0, allocated;
-  control_start((size_t)256 << 10);
+  control_start(_i, (size_t)256 << 10);
   while (n < BLOCKS && block_make(n, 500) == MPS_RES_OK)
     ++n;
   ck_assert_uint_gt(n, 100);
@@ -193,5 +217,7 @@ START_TEST(test_limit) {
 }
 END_TEST
 
-SUITE_MAIN("control", 60, test_random, test_reuse, test_rest_of_slab,
-           test_together, test_large, test_limit)
+SUITE_LOOPS_MAIN("control", 60, {test_random, GRAINS}, {test_reuse, GRAINS},
+                 {test_rest_of_slab, GRAINS}, {test_together, GRAINS},
+                 {test_larger_share, GRAINS}, {test_large, GRAINS},
+                 {test_limit, GRAINS})

@@ -247,7 +247,7 @@ START_TEST(defaults) {
   p = alloc(pool, 6);
   ck_assert_int_eq(memcmp(p - 8, "ABABABAB", 8), 0);
   ck_assert_int_eq(memcmp(p + 6, "ABABABABAB", 10), 0);
-  ck_assert_uint_eq(mps_pool_total_size(pool), 4096);
+  ck_assert_uint_eq(mps_pool_total_size(pool), suite_pages(4096));
   mps_free(pool, p, 6);
   finish();
   /* On other pools the checks do nothing. */

@@ -89,7 +89,7 @@ START_TEST(keywords) {
     ck_assert(!tdo_shield_hides(&arena->shield));
   }
   ck_assert(mps_arena_spare(arena) == 0.0);
-  ck_assert_uint_eq((size_t)1 << arena->space.grain_shift, 16384);
+  ck_assert_uint_eq((size_t)1 << arena->space.grain_shift, suite_pages(16384));
   stop();
 }
 END_TEST

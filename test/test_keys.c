@@ -267,7 +267,7 @@ static mps_arg_s with_gen(unsigned u) {
 }
 
 START_TEST(bad_sizes) {
-  static const size_t aligns[] = {0, 1, 4, 12, 24, 8192};
+  const size_t aligns[] = {0, 1, 4, 12, 24, 2 * suite_pages(1)};
   heap_start(mps_class_amc());
   refuses(with_size(MPS_KEY_EXTEND_BY, 0), MOVING | MFS | FIRST_FIT);
   refuses(with_size(MPS_KEY_MEAN_SIZE, 0), FIRST_FIT | MVT);
@@ -500,13 +500,14 @@ START_TEST(arena_keys) {
 END_TEST
 
 START_TEST(bad_arena_keys) {
+  const size_t bad_grain = 3 * suite_pages(1);
   const mps_arg_s bad[] = {
       {.key = MPS_KEY_SPARE, .val.d = -0.1},
       {.key = MPS_KEY_SPARE, .val.d = 1.1},
       {.key = MPS_KEY_SPARE, .val.d = NAN},
       {.key = MPS_KEY_PAUSE_TIME, .val.d = -0.1},
       {.key = MPS_KEY_PAUSE_TIME, .val.d = NAN},
-      {.key = MPS_KEY_ARENA_GRAIN_SIZE, .val.size = 12288}};
+      {.key = MPS_KEY_ARENA_GRAIN_SIZE, .val.size = bad_grain}};
   asserted_start();
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
     mps_arg_s args[2] = {bad[i], {.key = MPS_KEY_ARGS_END}};
