@@ -164,7 +164,7 @@ START_TEST(raised_limit) {
   start();
   CREATE(p, mps_class_mvff(), SPARE, 0.75);
   (void)alloc(p, 100);
-  for (size_t n = 1 << 16; n <= 1 << 26; n *= 2) {
+  for (size_t n = 16 * suite_pages(1); n <= 1 << 26; n *= 2) {
     size_t limit = mps_arena_committed(arena);
     REQUIRE(mps_arena_commit_limit_set(arena, limit) == MPS_RES_OK);
     while (mps_alloc(&at, p, 1000) == MPS_RES_OK)

@@ -51,16 +51,17 @@ START_TEST(extension) {
   CREATE(pool, mps_class_mvff(), EXTEND_BY, 20000);
   ck_assert_uint_eq(mps_pool_total_size(pool), 0);
   (void)alloc(pool, 8);
-  ck_assert_uint_eq(mps_pool_total_size(pool), 20480);
+  ck_assert_uint_eq(mps_pool_total_size(pool), suite_pages(20480));
   (void)alloc(pool, 300000);
-  ck_assert_uint_eq(mps_pool_total_size(pool), 20480 + 303104);
+  ck_assert_uint_eq(mps_pool_total_size(pool),
+                    suite_pages(20480) + suite_pages(303104));
   ck_assert_int_eq(mps_alloc(&p, pool, SIZE_MAX / 2 + 2), MPS_RES_RESOURCE);
   ck_assert_int_eq(mps_alloc(&p, pool, (size_t)1 << 62), MPS_RES_RESOURCE);
   mps_pool_destroy(pool);
   /* More than there is address space: just enough will do. */
   CREATE(pool, mps_class_mvff(), EXTEND_BY, (size_t)1 << 62);
   (void)alloc(pool, 5000);
-  ck_assert_uint_eq(mps_pool_total_size(pool), 8192);
+  ck_assert_uint_eq(mps_pool_total_size(pool), suite_pages(8192));
   mps_pool_destroy(pool);
   stop();
 }
@@ -70,6 +71,7 @@ END_TEST
 START_TEST(spare) {
   static const double spares[] = {0.0, 0.3, 0.75, 1.0};
   enum { N = 64 };
+  size_t page = suite_pages(1);
   char *p[N];
   mps_pool_t pool;
 
@@ -77,23 +79,23 @@ START_TEST(spare) {
   for (int i = 0; i < 4; ++i) {
     CREATE(pool, mps_class_mvff(), SPARE, spares[i]);
     for (int k = 0; k < N; ++k)
-      p[k] = alloc(pool, 4096);
-    ck_assert_uint_eq(mps_pool_total_size(pool), N * 4096);
+      p[k] = alloc(pool, page);
+    ck_assert_uint_eq(mps_pool_total_size(pool), N * page);
     for (int k = 0; k < N; ++k) {
       int at = k * 37 % N;
       size_t before = mps_pool_total_size(pool);
-      mps_free(pool, p[at], 4096);
+      mps_free(pool, p[at], page);
       size_t free = mps_pool_free_size(pool);
       size_t total = mps_pool_total_size(pool);
       ck_assert((double)free <= spares[i] * (double)total);
-      ck_assert_uint_eq(total - free, (size_t)(N - 1 - k) * 4096);
+      ck_assert_uint_eq(total - free, (size_t)(N - 1 - k) * page);
       /* Not more than it must. */
       if (total < before)
-        ck_assert((double)(free + 4096) >
-                  spares[i] * (double)(total + 4096) - 1.0);
+        ck_assert((double)(free + page) >
+                  spares[i] * (double)(total + page) - 1.0);
     }
     ck_assert_uint_eq(mps_pool_total_size(pool),
-                      spares[i] < 1.0 ? 0 : N * 4096);
+                      spares[i] < 1.0 ? 0 : N * page);
     mps_pool_destroy(pool);
   }
   stop();
@@ -162,7 +164,7 @@ START_TEST(bad_arguments) {
   REFUSED(mps_class_mvff(), ALIGN, 0);
   REFUSED(mps_class_mvff(), ALIGN, 4);
   REFUSED(mps_class_mvff(), ALIGN, 24);
-  REFUSED(mps_class_mvff(), ALIGN, 8192);
+  REFUSED(mps_class_mvff(), ALIGN, 2 * suite_pages(1));
   REFUSED(mps_class_mvff(), SPARE, -0.1);
   REFUSED(mps_class_mvff(), SPARE, 1.1);
   stop();
@@ -180,7 +182,7 @@ START_TEST(arguments) {
                                    (mps_bool_t)1),
                    MPS_RES_OK);
   ck_assert_uint_eq((uintptr_t)alloc(pool, 3) % 32, 0);
-  ck_assert_uint_eq(mps_pool_total_size(pool), 8192);
+  ck_assert_uint_eq(mps_pool_total_size(pool), suite_pages(8192));
   ck_assert_uint_eq(in_use(pool), 32);
   mps_pool_destroy(pool);
   /* Keys of others stay where they are. */
@@ -355,7 +357,8 @@ START_TEST(small_arena) {
 
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_ARENA_GRAIN_SIZE, 4096);
-    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, 160000);
+    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT,
+                 suite_pages(1) / 4096 * 160000);
     ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
                      MPS_RES_OK);
   }
@@ -416,6 +419,7 @@ END_TEST
 START_TEST(large_blocks) {
   mps_pool_t pool;
   size_t size = suite_emulated() ? (size_t)3 << 26 : (size_t)3 << 30;
+  size_t page = suite_pages(1);
   char *p;
 
   start();
@@ -423,9 +427,9 @@ START_TEST(large_blocks) {
   p = alloc(pool, size);
   p[0] = p[size - 1] = 1;
   ck_assert_uint_eq(in_use(pool), size);
-  mps_free(pool, p + 4096, size - 8192);
-  ck_assert_uint_eq(in_use(pool), 8192);
-  ck_assert_uint_le(mps_pool_total_size(pool), 8192 * 4);
+  mps_free(pool, p + page, size - 2 * page);
+  ck_assert_uint_eq(in_use(pool), 2 * page);
+  ck_assert_uint_le(mps_pool_total_size(pool), 2 * page * 4);
   p[0] = p[size - 1] = 2;
   mps_pool_destroy(pool);
   stop();

@@ -5,10 +5,12 @@
 
 #define MIB ((double)(1 << 20))
 
-/* With OLD MiB beyond a nursery of so many; a minor collection looks at MINOR. */
+/* With OLD MiB beyond a nursery of so many, all of which lived the last time; a
+   minor collection looks at MINOR. */
 static bool due_with(const tdo_small_t *small, double old, double nursery,
                      double minor, double pause) {
   tdo_small_facts_t facts = {.old = old * MIB, .nursery = nursery * MIB,
+                             .alive = old * MIB,
                              .minor = minor * MIB, .pause = pause};
   return tdo_small_due(small, &facts);
 }
@@ -52,7 +54,7 @@ END_TEST
 START_TEST(quick) {
   tdo_small_t small = after(10, 8);
   tdo_small_facts_t facts = {.old = 8 * MIB, .nursery = 8 * MIB,
-                             .pause = 0.1};
+                             .alive = 8 * MIB, .pause = 0.1};
   ck_assert(!tdo_small_due(&small, &facts));
   facts.quick = true;
   ck_assert(tdo_small_due(&small, &facts));
@@ -146,6 +148,44 @@ START_TEST(alike) {
   ck_assert(due_with(&small, 37, 8, 10, 0.1));
   tdo_small_marked(&small, 30 * MIB, 24.1 * MIB);
   ck_assert(!due_with(&small, 37, 8, 10, 0.1));
+}
+END_TEST
+
+/* What lives is taken to be a quarter more than the last time. */
+START_TEST(alike_living) {
+  tdo_small_t small = after(30, 20);
+  tdo_small_facts_t facts = {.old = 120 * MIB, .nursery = 8 * MIB,
+                             .alive = 20 * MIB, .minor = 4.17 * MIB,
+                             .pause = 0.1};
+  ck_assert(tdo_small_due(&small, &facts));
+  facts.minor = 4.16 * MIB;
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.minor = 20 * MIB;
+  facts.alive = 64 * MIB;
+  ck_assert(tdo_small_due(&small, &facts));
+  facts.alive = 64.1 * MIB;
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.alive = 64 * MIB;
+  facts.pause = 0.09;
+  ck_assert(!tdo_small_due(&small, &facts));
+}
+END_TEST
+
+/* Where nothing old was found dead: if minor collections are in vain, when what
+   is old has grown. */
+START_TEST(vain) {
+  tdo_small_t small = after(30, 30);
+  tdo_small_facts_t facts = {.old = 45.1 * MIB, .nursery = 8 * MIB,
+                             .alive = 30 * MIB, .minor = 8 * MIB,
+                             .pause = 0.1};
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.vain = true;
+  ck_assert(tdo_small_due(&small, &facts));
+  facts.old = 45 * MIB;
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.old = 45.1 * MIB;
+  facts.minor = 6.2 * MIB;
+  ck_assert(!tdo_small_due(&small, &facts));
 }
 END_TEST
 
@@ -253,5 +293,5 @@ START_TEST(at_once) {
 END_TEST
 
 SUITE_MAIN("small", 10, by_size, growth, quick, dense, little, loose, tightened,
-           alike, instead_of_marking, by_flip, by_marking_flip, sooner,
+           alike, alike_living, vain, instead_of_marking, by_flip, by_marking_flip, sooner,
            at_once)

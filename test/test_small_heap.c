@@ -242,7 +242,7 @@ START_TEST(built) {
 END_TEST
 
 /* Where so much of each nursery survives that to copy all that lives is hardly
-   more, larger heaps are small as well. */
+   more, larger heaps are small as well, but for a look now and then. */
 START_TEST(alike) {
   size_t full, all;
   begin(UNHURRIED);
@@ -256,7 +256,7 @@ START_TEST(alike) {
   check_wide();
   full = statistics().full_collections - full;
   all = statistics().collections - all;
-  ck_assert(suite_stressed() || (all >= 2 && full == all));
+  ck_assert(suite_stressed() || (full >= 2 && full + 1 >= all));
   end();
 }
 END_TEST
