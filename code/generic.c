@@ -148,6 +148,10 @@ size_t tdo_vm_physical(void) {
   return SIZE_MAX;
 }
 
+size_t tdo_vm_address_space(void) {
+  return SIZE_MAX;
+}
+
 size_t tdo_available(const char *root) {
   (void)root;
   return 0;

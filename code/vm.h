@@ -103,6 +103,9 @@ tdo_vm_t *tdo_vm_system(void);
    SIZE_MAX; and bytes of physical memory of the machine. */
 size_t tdo_vm_address_limit(void);
 size_t tdo_vm_physical(void);
+/* Bytes of address space that any process here has, a power of two, or
+   SIZE_MAX if unknown. */
+size_t tdo_vm_address_space(void);
 /* Bytes that the process may have of memory of its own (RLIMIT_DATA), used or
    not, or SIZE_MAX. */
 size_t tdo_vm_data_limit(void);

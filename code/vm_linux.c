@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -294,6 +295,13 @@ size_t tdo_vm_data_limit(void) {
 size_t tdo_vm_physical(void) {
   long pages = sysconf(_SC_PHYS_PAGES);
   return pages > 0 ? (size_t)pages * tdo_vm_system()->page_size : SIZE_MAX;
+}
+
+/* The kernel puts a program's first stack, where its random bytes lie, at the
+   end of what it has: that of 48 bits, 47, or as few as 39. */
+size_t tdo_vm_address_space(void) {
+  size_t high = getauxval(AT_RANDOM);
+  return high > 0 ? 2 * tdo_pow2_at_most(high) : SIZE_MAX;
 }
 
 void tdo_vm_faults(size_t *minor_o, size_t *major_o) {

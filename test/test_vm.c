@@ -185,6 +185,10 @@ START_TEST(limits) {
   size_t limit = vm->mapping_limit(vm);
   ck_assert_uint_gt(limit, 1000);
   ck_assert_uint_gt(tdo_vm_physical(), 1024 * 1024);
+  size_t space = tdo_vm_address_space();
+  ck_assert(tdo_is_pow2(space));
+  ck_assert_uint_gt(space, (uintptr_t)&limit);
+  ck_assert_uint_le(space, (size_t)1 << 52);
   pid_t child = fork();
   if (child == 0) {
     struct rlimit rlimit = {(rlim_t)1 << 40, (rlim_t)1 << 40};

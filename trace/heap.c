@@ -1,6 +1,7 @@
 /* Testudo: an arena as its client knows it: making and unmaking.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
+#include "arena/window.h"
 #include "code/check.h"
 #include "code/event.h"
 #include "testudo.h"
@@ -11,10 +12,6 @@
 #include "trace/pause.h"
 #include "trace/tell.h"
 
-#define WINDOW_UNKNOWN    ((size_t)4 << 30)
-#define WINDOW_LEAST      ((size_t)64 << 30)
-#define WINDOW_SHARE      16  /* windows for this many times physical memory */
-#define WINDOW_ARENAS     8   /* have windows that large; later ones less */
 #define HEAP_CLIENT_ALIGN      64  /* of this structure in client memory */
 #define HEAP_CLIENT_PAGE_SHIFT 12  /* "pages" there, for the summary */
 #define EXTRA_PER_GRAIN   6.0 /* table bytes: shield, summary */
@@ -222,20 +219,14 @@ static mps_res_t heap_start_space(tdo_heap_t *heap,
 }
 
 static size_t heap_window(const tdo_heap_options_t *options) {
-  size_t limit = tdo_vm_address_limit(), physical = tdo_vm_physical();
-  size_t data = tdo_vm_data_limit(), window;
+  tdo_window_facts_t facts = {.size = options->size,
+                              .limit = tdo_vm_address_limit(),
+                              .physical = tdo_vm_physical(),
+                              .data = tdo_vm_data_limit(),
+                              .space = tdo_vm_address_space(),
+                              .arenas = tdo_heaps_count()};
 
-  if (options->window != 0)
-    return options->window;
-  if (limit != SIZE_MAX) /* address space is rationed: leave half of it */
-    return tdo_max(options->size, limit / 2);
-  if (physical == SIZE_MAX) /* address space is taken from the heap of C */
-    return tdo_max(options->size, WINDOW_UNKNOWN);
-  /* Many arenas must not use up the address space of the process. */
-  window = tdo_max(WINDOW_LEAST, physical * WINDOW_SHARE) /
-           (1 + tdo_heaps_count() / WINDOW_ARENAS);
-  /* Its tables count as data, used or not. */
-  return data < window / 2 ? tdo_max(options->size, 2 * data) : window;
+  return options->window != 0 ? options->window : tdo_window(&facts);
 }
 
 /* The size of huge pages, if any generation shall have them. */
