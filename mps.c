@@ -46,6 +46,7 @@
 #include "arena/space_huge.c"
 #include "arena/space_memory.c"
 #include "arena/space_zones.c"
+#include "arena/window.c"
 #include "shield/access.c"
 #include "shield/budget.c"
 #include "shield/deferral.c"

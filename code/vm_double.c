@@ -217,12 +217,17 @@ static mps_res_t double_reserve(void **base_o, tdo_vm_t *vm, size_t size,
   return MPS_RES_OK;
 }
 
+/* Pages here may be smaller than the system's. */
+static size_t double_real_size(size_t size) {
+  return tdo_round_up(size, tdo_vm_system()->page_size);
+}
+
 static void double_release(tdo_vm_t *vm, void *base, size_t size) {
   tdo_vm_double_t *d = double_of(vm);
   (void)atomic_fetch_add(&vm->counters.unmap, 1);
   if (!double_in_window(d, base, size)) { /* a table: real memory */
     double_record(d, TDO_VM_RELEASE, NULL, size, TDO_ACCESS_NONE, false);
-    tdo_vm_system()->release(tdo_vm_system(), base, size);
+    tdo_vm_system()->release(tdo_vm_system(), base, double_real_size(size));
     return;
   }
   TDO_CHECK(double_is_reserved(d, base, size));
@@ -239,7 +244,7 @@ static mps_res_t double_reserve_outside(
   mps_res_t res = MPS_RES_RESOURCE;
   (void)atomic_fetch_add(&vm->counters.map, 1);
   if (!double_told_to_refuse(d, kind)) {
-    res = method(base_o, tdo_vm_system(), size);
+    res = method(base_o, tdo_vm_system(), double_real_size(size));
   }
   double_record(d, kind, NULL, size, access, res != MPS_RES_OK);
   return res;
@@ -407,7 +412,7 @@ static size_t double_mapping_limit(tdo_vm_t *vm) {
 static mps_res_t double_make_tables(tdo_vm_double_t *d) {
   tdo_vm_t *real = tdo_vm_system();
   size_t bits = tdo_bits_words(d->options.pages) * sizeof(tdo_bits_t);
-  d->tables_size = tdo_round_up(bits + d->options.pages, real->page_size);
+  d->tables_size = double_real_size(bits + d->options.pages);
   mps_res_t res = real->reserve_table(&d->tables, real, d->tables_size);
   if (res == MPS_RES_OK) {
     d->starts = d->tables;

@@ -192,7 +192,7 @@ M(mps_arg_s args[2000]; for (int i = 0; i < 2000; ++i) args[i].key = MPS_KEY_RAN
 M(mps_arg_s args[2] = {{NULL, {0}}}; res = mps_ap_create_k(&made_ap, pool, args));
 
 /* arenas */
-M(ARENA_WITH(ARENA_GRAIN_SIZE, 3 * 4096));
+M(ARENA_WITH(ARENA_GRAIN_SIZE, 3 * suite_pages(1)));
 M(ARENA_WITH(SPARE, 1.5));
 M(ARENA_WITH(SPARE, -0.5));
 M(ARENA_WITH(PAUSE_TIME, -1.0));

@@ -164,7 +164,7 @@ START_TEST(no_memory) {
   pool = create(128, 65536);
   ck_assert_int_eq(
       mps_arena_commit_limit_set(arena, mps_arena_committed(arena) +
-                                             2 * suite_pages(65536) + 18928),
+                                             131072 + 2 * suite_pages(9464)),
       MPS_RES_OK);
   while ((res = mps_alloc(&p, pool, 128)) == MPS_RES_OK) {
     last = p;

@@ -488,8 +488,10 @@ START_TEST(commit_limit) {
       MPS_RES_OK);
   made = make_all(_i, most_of(_i), &res);
   if (k->most == 0)
-    ck_assert_msg(res == MPS_RES_COMMIT_LIMIT, "%s: %d after %zu", k->name,
-                  res, made);
+    /* One page of 64 KiB is enough for as many chains as there may be. */
+    ck_assert_msg(res == MPS_RES_COMMIT_LIMIT ||
+                      (res == MPS_RES_LIMIT && suite_pages(1) > 4096),
+                  "%s: %d after %zu", k->name, res, made);
   check();
   ck_assert_uint_le(mps_arena_committed(arena), mps_arena_commit_limit(arena));
   ck_assert_int_eq(mps_arena_commit_limit_set(arena, SIZE_MAX), MPS_RES_OK);

@@ -364,6 +364,7 @@ static void too_aligned(void) {
 /* Any power of two up to the arena's grain. */
 static void alignments(void) {
   static const size_t aligns[] = {8, 16, 32, 128, 1024, 4096, 65536};
+  size_t grain = tdo_max(world->grain, world->client ? 4096 : suite_pages(1));
   for (size_t i = 0; i < sizeof aligns / sizeof aligns[0]; ++i) {
     world_t other = *world;
     const world_t *before = world;
@@ -373,7 +374,7 @@ static void alignments(void) {
     other.header = obj_header;
     world = &other;
     ck_assert_int_eq(world_format(&fmt), MPS_RES_OK);
-    if (aligns[i] > world->grain && aligns[i] > 4096) { /* a page */
+    if (aligns[i] > grain) {
       too_aligned();
       fmt = keep_fmt;
       world = before;

@@ -6,7 +6,9 @@
 #include "test/random.h"
 #include "test/suite.h"
 
-enum { PAGES = 64, PAGE = 4096, CALLS = 64 };
+enum { PAGES = 64, CALLS = 64 };
+
+#define PAGE twin.vm.page_size
 
 static tdo_vm_double_t twin;
 static tdo_vm_call_t calls[CALLS];
