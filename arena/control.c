@@ -1,6 +1,6 @@
 /* Testudo: the library's own blocks: segregated free lists over slabs of one
-   grain; blocks beyond the largest class, half a grain, get grains of their own.
-   Slabs go back with the arena.
+   grain; blocks beyond the largest class, half a grain, get grains of their
+   own. Slabs go back with the arena.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "arena/control.h"

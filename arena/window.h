@@ -1,11 +1,11 @@
 /* Testudo: how much address space an arena reserves for all that it may ever
    have. Numbers only: the arena's maker gathers them.
 
-   .share  As much as the machine's memory several times over, since placement by
-   generation leaves room between; but address space is the process's, too, and
-   every arena's. So no arena takes more than a small part of it, and all of any
-   number of them leave most of it; only the first may always have what the
-   machine has. SPDX-License-Identifier: BSD-2-Clause */
+   .share  As much as the machine's memory several times over, since placement
+   by generation leaves room between; but address space is the process's, too,
+   and every arena's. So no arena takes more than a small part of it, and all
+   of any number of them leave most of it; only the first may always have what
+   the machine has. SPDX-License-Identifier: BSD-2-Clause */
 #ifndef TDO_ARENA_WINDOW_H
 #define TDO_ARENA_WINDOW_H
 

@@ -298,10 +298,11 @@ size_t tdo_vm_physical(void) {
 }
 
 /* The kernel puts a program's first stack, where its random bytes lie, at the
-   end of what it has: that of 48 bits, 47, or as few as 39. */
+   end of what it has: that of 48 bits, 47, or as few as 39. What is much lower
+   is another's idea of a stack. */
 size_t tdo_vm_address_space(void) {
-  size_t high = getauxval(AT_RANDOM);
-  return high > 0 ? 2 * tdo_pow2_at_most(high) : SIZE_MAX;
+  size_t high = getauxval(AT_RANDOM), least = (size_t)1 << 36;
+  return high >= least ? 2 * tdo_pow2_at_most(high) : SIZE_MAX;
 }
 
 void tdo_vm_faults(size_t *minor_o, size_t *major_o) {

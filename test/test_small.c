@@ -154,38 +154,17 @@ END_TEST
 /* What lives is taken to be a quarter more than the last time. */
 START_TEST(alike_living) {
   tdo_small_t small = after(30, 20);
-  tdo_small_facts_t facts = {.old = 120 * MIB, .nursery = 8 * MIB,
+  tdo_small_facts_t facts = {.old = 60 * MIB, .nursery = 8 * MIB,
                              .alive = 20 * MIB, .minor = 4.17 * MIB,
                              .pause = 0.1};
   ck_assert(tdo_small_due(&small, &facts));
   facts.minor = 4.16 * MIB;
   ck_assert(!tdo_small_due(&small, &facts));
-  facts.minor = 20 * MIB;
-  facts.alive = 64 * MIB;
+  facts.minor = 9.9 * MIB;
+  facts.alive = 60 * MIB;
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.minor = 10 * MIB;
   ck_assert(tdo_small_due(&small, &facts));
-  facts.alive = 64.1 * MIB;
-  ck_assert(!tdo_small_due(&small, &facts));
-  facts.alive = 64 * MIB;
-  facts.pause = 0.09;
-  ck_assert(!tdo_small_due(&small, &facts));
-}
-END_TEST
-
-/* Where nothing old was found dead: if minor collections are in vain, when what
-   is old has grown. */
-START_TEST(vain) {
-  tdo_small_t small = after(30, 30);
-  tdo_small_facts_t facts = {.old = 45.1 * MIB, .nursery = 8 * MIB,
-                             .alive = 30 * MIB, .minor = 8 * MIB,
-                             .pause = 0.1};
-  ck_assert(!tdo_small_due(&small, &facts));
-  facts.vain = true;
-  ck_assert(tdo_small_due(&small, &facts));
-  facts.old = 45 * MIB;
-  ck_assert(!tdo_small_due(&small, &facts));
-  facts.old = 45.1 * MIB;
-  facts.minor = 6.2 * MIB;
-  ck_assert(!tdo_small_due(&small, &facts));
 }
 END_TEST
 
@@ -293,5 +272,5 @@ START_TEST(at_once) {
 END_TEST
 
 SUITE_MAIN("small", 10, by_size, growth, quick, dense, little, loose, tightened,
-           alike, alike_living, vain, instead_of_marking, by_flip, by_marking_flip, sooner,
+           alike, alike_living, instead_of_marking, by_flip, by_marking_flip, sooner,
            at_once)

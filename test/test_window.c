@@ -7,11 +7,13 @@
 #define GIB ((size_t)1 << 30)
 #define TIB ((size_t)1 << 40)
 
-static tdo_window_facts_t facts(size_t physical, size_t space,
-                                size_t arenas) {
-  return (tdo_window_facts_t){.size = GIB / 4, .limit = SIZE_MAX,
-                              .physical = physical, .data = SIZE_MAX,
-                              .space = space, .arenas = arenas};
+static tdo_window_facts_t facts(size_t physical, size_t space, size_t arenas) {
+  return (tdo_window_facts_t){.size = GIB / 4,
+                              .limit = SIZE_MAX,
+                              .physical = physical,
+                              .data = SIZE_MAX,
+                              .space = space,
+                              .arenas = arenas};
 }
 
 static size_t window(size_t physical, size_t space, size_t arenas) {
@@ -19,7 +21,8 @@ static size_t window(size_t physical, size_t space, size_t arenas) {
   return tdo_window(&f);
 }
 
-/* Several times what the machine has, but a small part of the address space. */
+/* Several times what the machine has, but a small part of the address space.
+ */
 START_TEST(by_memory) {
   ck_assert_uint_eq(window(GIB, 128 * TIB, 0), 64 * GIB);
   ck_assert_uint_eq(window(24 * GIB, 128 * TIB, 0), 384 * GIB);

@@ -17,9 +17,6 @@
                              minor collection would have to scan, */
 #define TENURE_MOST  0.7  /* up to this share of the heap */
 
-#define VAIN_SCANNED 0.5 /* of what lived the last time, that a minor one scanned */
-#define VAIN_DENSE   0.7 /* of a nursery, that survived it */
-
 #define FULL_GROWN "The heap has grown since the last full collection."
 #define SMALL_FULL "The nursery of a small heap is full."
 
@@ -64,15 +61,6 @@ static bool policy_alone(const tdo_heap_t *heap) {
   return tdo_heap_size(heap) <= gens[0].size + gens[1].size + heap->top.size;
 }
 
-/* See .vain in small.h. */
-static bool policy_vain(const tdo_heap_t *heap) {
-  const tdo_gen_t *nursery = &heap->default_chain->gens[0];
-
-  return !heap->full.building && !heap->trace.full &&
-         (double)heap->trace.scanned >= VAIN_SCANNED * heap->alive &&
-         nursery->survived > VAIN_DENSE * nursery->condemned_size;
-}
-
 /* What small.h asks for. When a FULL collection is to come, a nursery that would
    just be promoted is old. */
 static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
@@ -86,7 +74,6 @@ static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
       .minor = heap->full.minor,
       .alive = heap->alive,
       .pause = heap->pause_time,
-      .vain = policy_vain(heap),
       .quick = tdo_worth_quick(&heap->worth)};
 }
 

@@ -43,23 +43,19 @@ static double small_live(const tdo_small_t *small,
   return tdo_fmax(0, facts->old - small->room);
 }
 
-/* Is that hardly more work than a minor collection (.alike, .vain)? */
+/* Is that hardly more work than a minor collection (.alike)? */
 static bool small_alike(const tdo_small_t *small, double live,
                         const tdo_small_facts_t *facts) {
-  if (!small->sparse && (!facts->vain || facts->old <= small->most))
-    return false;
-  return live <= SMALL_MORE && live <= SMALL_MINOR * facts->minor;
+  live = tdo_fmin(live, INSTEAD_LIVE * facts->alive);
+  return small->sparse && live <= SMALL_MORE &&
+         live <= SMALL_MINOR * facts->minor;
 }
 
 bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts) {
   double old = facts->old, live = small_live(small, facts);
 
-  if (live > SMALL_MOST) {
-    live = tdo_fmin(live, INSTEAD_LIVE * facts->alive);
-    if (!small_alike(small, live, facts))
-      return false;
-  }
-  if (!small_fits(live, facts))
+  if (!small_fits(live, facts) ||
+      (live > SMALL_MOST && !small_alike(small, live, facts)))
     return false;
   return small->room > 0 || old <= SMALL_PART * facts->nursery ||
          old > small->most ||

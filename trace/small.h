@@ -19,13 +19,7 @@
    .alike  Where much survives a minor collection, or it has many pages to scan, to
    copy a few times as much is no more work: copying goes through new memory in
    order. So a larger heap is small as well, if what is old dies. What lives is
-   then taken to be a quarter more than the last time, not all that is old, since
-   that is what such a heap returns to.
-
-   .vain  After a heap was built, nothing has died yet, so that nobody knows whether
-   what is old does. If it is written to from then on, and the last minor
-   collection looked at much and found little dead, it is time to try, once
-   what is old has grown (.growth).
+   then taken to be a quarter more than the last time, not all that is old.
 
    .instead  A full collection that is due anyway takes less time by copying than
    by marking in place, where what is old dies: what is copied lies in the order
@@ -59,8 +53,6 @@ typedef struct tdo_small_facts {
   double minor;   /* that minor collections look at, lately */
   double alive;   /* that survived the last collection of everything */
   double pause;
-  bool vain;  /* the last collection was minor, looked at much for little, and
-                 nothing is being built */
   bool quick; /* the last one was hardly longer than a minor one (worth.h) */
 } tdo_small_facts_t;
 
