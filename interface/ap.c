@@ -80,15 +80,12 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
   ENTRY_ENTER(arena, MPS_RES_FAIL);
   polls = entry_poll_due(arena, tdo_max(size, tdo_ap_used(ap))) ||
           ap->pool->format != NULL;
-  /* Here, not in a function of its own, whose frame would be scanned with what
-     earlier calls left there. */
-  if (polls) {
-    ENTRY_CONTEXT(arena, &ctx);
+  /* In one place, and always: with two of them this frame has words, scanned
+     like any, in which earlier calls left references (deep: twice the time). */
+  ENTRY_CONTEXT(arena, &ctx);
+  if (polls)
     tdo_policy_poll(arena);
-  }
   res = tdo_ap_fill(&p, ap, size);
-  if (TDO_UNLIKELY(res != MPS_RES_OK) && !polls)
-    ENTRY_CONTEXT(arena, &ctx);
   while (tdo_shortage_collect(arena, res, &attempt))
     res = tdo_ap_fill(&p, ap, size);
   tdo_heap_leave(arena);
