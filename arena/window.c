@@ -3,9 +3,9 @@
 #include "arena/window.h"
 #include "code/base.h"
 
-#define WINDOW_UNKNOWN ((size_t)4 << 30)
-#define WINDOW_LEAST   ((size_t)64 << 30)
-#define WINDOW_SHARE   16  /* times physical memory, but of address space */
+#define WINDOW_UNKNOWN ((size_t)4 << 30)  /* where nobody knows the memory */
+#define WINDOW_LEAST   ((size_t)64 << 30) /* or */
+#define WINDOW_SHARE   16  /* times physical memory; but of address space */
 #define WINDOW_PART    128 /* one part in so many at most, */
 #define WINDOW_FIRST   4   /* and in so many for the first arena; */
 #define WINDOW_ARENAS  8   /* arenas have as much, later ones less */
@@ -24,8 +24,7 @@ static size_t window_share(const tdo_window_facts_t *facts) {
 size_t tdo_window(const tdo_window_facts_t *facts) {
   size_t window;
 
-  if (facts->limit !=
-      SIZE_MAX) /* address space is rationed: leave half of it */
+  if (facts->limit != SIZE_MAX) /* it is rationed: leave half of it */
     return tdo_max(facts->size, facts->limit / 2);
   if (facts->physical == SIZE_MAX) /* it is taken from the heap of C */
     return tdo_max(facts->size, WINDOW_UNKNOWN);

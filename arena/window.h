@@ -5,7 +5,8 @@
    by generation leaves room between; but address space is the process's, too,
    and every arena's. So no arena takes more than a small part of it, and all
    of any number of them leave most of it; only the first may always have what
-   the machine has. SPDX-License-Identifier: BSD-2-Clause */
+   the machine has.
+   SPDX-License-Identifier: BSD-2-Clause */
 #ifndef TDO_ARENA_WINDOW_H
 #define TDO_ARENA_WINDOW_H
 

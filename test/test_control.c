@@ -148,8 +148,7 @@ START_TEST(test_together) {
   size_t each, pairs;
   control_start(_i, SIZE_MAX);
   each = grain / 320; /* in a slab */
-  pairs = 4 * each;
-  REQUIRE(2 * pairs <= BLOCKS);
+  pairs = tdo_min(10, BLOCKS / 2 / each) * each;
   for (size_t i = 0; i < pairs; ++i) {
     REQUIRE(block_make(2 * i, 320) == MPS_RES_OK);
     REQUIRE(block_make(2 * i + 1, grain / 2) == MPS_RES_OK);

@@ -163,8 +163,8 @@ START_TEST(no_memory) {
   start();
   pool = create(128, 65536);
   ck_assert_int_eq(
-      mps_arena_commit_limit_set(arena, mps_arena_committed(arena) +
-                                             131072 + 2 * suite_pages(9464)),
+      mps_arena_commit_limit_set(arena, mps_arena_committed(arena) + 150000 +
+                                             4 * (suite_pages(1) - 4096)),
       MPS_RES_OK);
   while ((res = mps_alloc(&p, pool, 128)) == MPS_RES_OK) {
     last = p;
