@@ -16,6 +16,7 @@
 #include "code/bytes.c"
 #include "code/check.c"
 #include "code/clock.c"
+#include "code/context.c"
 #include "code/context_linux.c"
 #include "code/event.c"
 #include "code/fault_linux.c"

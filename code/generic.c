@@ -7,7 +7,7 @@
      code/vm.h        reserve, commit, decommit, protect over its system calls
      code/fault.h     entry for memory faults, and passing on foreign ones
      code/stop.h      stopping other threads and reading their registers
-     code/context.h   TDO_CONTEXT_REGISTERS for a new machine, and where the
+     code/context.h   TDO_FRAME_SAVE for a new machine, and where the
                       registers are in what its fault handler receives
      code/clock.h     a monotonic clock
      code/available.h how much memory the system has left

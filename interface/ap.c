@@ -57,8 +57,8 @@ void mps_ap_destroy(mps_ap_t ap) {
   tdo_heap_leave(arena);
 }
 
-mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
-  tdo_context_t ctx;
+static TDO_NOINLINE mps_res_t
+ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
   tdo_ap_t *ap = tdo_ap_of(ap_pub);
   mps_arena_t arena;
   mps_addr_t p;
@@ -80,9 +80,7 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
   ENTRY_ENTER(arena, MPS_RES_FAIL);
   polls = entry_poll_due(arena, tdo_max(size, tdo_ap_used(ap))) ||
           ap->pool->format != NULL;
-  /* In one place, and always: with two of them this frame has words, scanned
-     like any, in which earlier calls left references (deep: twice the time). */
-  ENTRY_CONTEXT(arena, &ctx);
+  entry_scannable(arena, hot);
   if (polls)
     tdo_policy_poll(arena);
   res = tdo_ap_fill(&p, ap, size);
@@ -92,6 +90,11 @@ mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size) {
   if (res == MPS_RES_OK)
     *p_o = p;
   return res;
+}
+
+TDO_NO_SANITIZE mps_res_t mps_ap_fill(mps_addr_t *p_o, mps_ap_t ap,
+                                      size_t size) {
+  TDO_FRAME_RETURN(mps_res_t, hot, ap_fill(p_o, ap, size, hot));
 }
 
 mps_bool_t mps_ap_trip(mps_ap_t ap_pub, mps_addr_t p, size_t size) {

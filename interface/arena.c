@@ -411,13 +411,12 @@ void mps_arena_postmortem(mps_arena_t arena) {
   tdo_heap_postmortem(arena);
 }
 
-mps_res_t mps_arena_collect(mps_arena_t arena) {
-  tdo_context_t ctx;
+static TDO_NOINLINE mps_res_t arena_collect(mps_arena_t arena, void *hot) {
   bool condemned;
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_ENTER(arena, MPS_RES_FAIL);
-  ENTRY_CONTEXT(arena, &ctx);
+  entry_scannable(arena, hot);
   arena->explicit_collect = true;
   condemned = tdo_policy_collect(arena, "The client asked for a full "
                                         "collection.");
@@ -427,13 +426,16 @@ mps_res_t mps_arena_collect(mps_arena_t arena) {
   return condemned ? MPS_RES_OK : MPS_RES_FAIL;
 }
 
-mps_res_t mps_arena_start_collect(mps_arena_t arena) {
-  tdo_context_t ctx;
+TDO_NO_SANITIZE mps_res_t mps_arena_collect(mps_arena_t arena) {
+  TDO_FRAME_RETURN(mps_res_t, hot, arena_collect(arena, hot));
+}
+
+static TDO_NOINLINE mps_res_t arena_start_collect(mps_arena_t arena, void *hot) {
   bool condemned;
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_ENTER(arena, MPS_RES_FAIL);
-  ENTRY_CONTEXT(arena, &ctx);
+  entry_scannable(arena, hot);
   arena->clamp = TDO_UNCLAMPED;
   condemned = tdo_policy_start_full(arena, "The client asked for a full "
                                            "collection to start.");
@@ -441,21 +443,29 @@ mps_res_t mps_arena_start_collect(mps_arena_t arena) {
   return condemned ? MPS_RES_OK : MPS_RES_FAIL;
 }
 
-mps_bool_t mps_arena_step(mps_arena_t arena, double interval,
-                          double multiplier) {
-  tdo_context_t ctx;
+TDO_NO_SANITIZE mps_res_t mps_arena_start_collect(mps_arena_t arena) {
+  TDO_FRAME_RETURN(mps_res_t, hot, arena_start_collect(arena, hot));
+}
+
+static TDO_NOINLINE mps_bool_t arena_step(mps_arena_t arena, double interval,
+                                          double multiplier, void *hot) {
   bool worked;
 
   ENTRY_ARENA(arena, 0);
   ENTRY_REQUIRE(interval >= 0.0 && multiplier >= 0.0,
                 "a step's interval and multiplier must not be negative", 0);
   ENTRY_ENTER(arena, 0);
-  ENTRY_CONTEXT(arena, &ctx);
+  entry_scannable(arena, hot);
   worked = tdo_policy_step(arena, interval, multiplier);
   if (arena->clamp == TDO_PARKED)
     arena->clamp = TDO_CLAMPED;
   tdo_heap_leave(arena);
   return worked;
+}
+
+TDO_NO_SANITIZE mps_bool_t mps_arena_step(mps_arena_t arena, double interval,
+                                          double multiplier) {
+  TDO_FRAME_RETURN(mps_bool_t, hot, arena_step(arena, interval, multiplier, hot));
 }
 
 /* ---- introspection: no lock ---- */

@@ -47,14 +47,12 @@
    tdo_heap_leave`. */
 #define ENTRY_LOOK(arena) tdo_heap_try_enter(arena)
 
-/* From here on the caller's registers and frames are known, so that the
-   collector can scan them. CTX is a local of the entry point itself. */
-#define ENTRY_CONTEXT(heap, ctx)                                              \
-  do {                                                                        \
-    TDO_CONTEXT_SAVE(ctx);                                                    \
-    (heap)->context = (ctx);                                                  \
-    (heap)->eventful = true;                                                  \
-  } while (0)
+/* From here on the collector may scan the caller's stack, from HOT: of the
+   entry point's TDO_FRAME_RETURN. */
+static inline void entry_scannable(tdo_heap_t *heap, void *hot) {
+  heap->hot = hot;
+  heap->eventful = true;
+}
 
 /* BYTES of manual blocks are allocated, or about to be: has the collector to
    get a chance? Once in so many bytes, since blocks are small. */

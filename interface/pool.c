@@ -105,13 +105,13 @@ size_t mps_pool_free_size(mps_pool_t pool) {
 
 /* The rest of an allocation, in the arena: one not tried yet because it is
    time to poll (RES is MPS_RES_OK), or one that the pool refused. */
-__attribute__((noinline)) static mps_res_t
-pool_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size, mps_res_t res) {
-  tdo_context_t ctx;
+static TDO_NOINLINE mps_res_t
+pool_alloc_from(mps_addr_t *p_o, mps_pool_t pool, size_t size, mps_res_t res,
+                void *hot) {
   mps_arena_t arena = pool->heap;
   unsigned attempt = 0;
 
-  ENTRY_CONTEXT(arena, &ctx);
+  entry_scannable(arena, hot);
   if (res == MPS_RES_OK) {
     tdo_policy_poll(arena);
     res = pool->klass->alloc(p_o, pool, size);
@@ -119,6 +119,12 @@ pool_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size, mps_res_t res) {
   while (tdo_shortage_collect(arena, res, &attempt))
     res = pool->klass->alloc(p_o, pool, size);
   return res;
+}
+
+TDO_NO_SANITIZE static TDO_NOINLINE mps_res_t
+pool_alloc(mps_addr_t *p_o, mps_pool_t pool, size_t size, mps_res_t res) {
+  TDO_FRAME_RETURN(mps_res_t, hot,
+                   pool_alloc_from(p_o, pool, size, res, hot));
 }
 
 /* The arena was entered: allocate, and leave it. */

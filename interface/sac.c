@@ -43,15 +43,13 @@ void mps_sac_flush(mps_sac_t sac) {
   tdo_heap_leave(arena);
 }
 
-mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
-                       mps_bool_t unused) {
-  tdo_context_t ctx;
+static TDO_NOINLINE mps_res_t
+sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size, void *hot) {
   mps_arena_t arena;
   mps_addr_t p;
   mps_res_t res;
   unsigned attempt = 0;
 
-  (void)unused;
   ENTRY_SAC(sac, MPS_RES_PARAM);
   ENTRY_REQUIRE(p_o != NULL, "no place for the new block", MPS_RES_PARAM);
   ENTRY_REQUIRE(size > 0, "a block must have a size", MPS_RES_PARAM);
@@ -59,7 +57,7 @@ mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
     return MPS_RES_RESOURCE;
   arena = tdo_sac_of(sac)->pool->heap;
   ENTRY_ENTER(arena, MPS_RES_FAIL);
-  ENTRY_CONTEXT(arena, &ctx);
+  entry_scannable(arena, hot);
   arena->unpolled += size;
   tdo_policy_poll(arena);
   res = tdo_sac_fill(&p, tdo_sac_of(sac), size);
@@ -69,6 +67,12 @@ mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac, size_t size,
   if (res == MPS_RES_OK)
     *p_o = p;
   return res;
+}
+
+TDO_NO_SANITIZE mps_res_t mps_sac_fill(mps_addr_t *p_o, mps_sac_t sac,
+                                       size_t size, mps_bool_t unused) {
+  (void)unused;
+  TDO_FRAME_RETURN(mps_res_t, hot, sac_fill(p_o, sac, size, hot));
 }
 
 void mps_sac_empty(mps_sac_t sac, mps_addr_t p, size_t size) {

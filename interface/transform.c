@@ -35,9 +35,9 @@ mps_res_t mps_transform_add_oldnew(mps_transform_t transform, mps_addr_t *old,
   return res;
 }
 
-mps_res_t mps_transform_apply(mps_bool_t *applied_o,
-                              mps_transform_t transform) {
-  tdo_context_t ctx;
+static TDO_NOINLINE mps_res_t transform_apply(mps_bool_t *applied_o,
+                                              mps_transform_t transform,
+                                              void *hot) {
   mps_arena_t arena;
   bool applied;
   mps_res_t res;
@@ -46,7 +46,7 @@ mps_res_t mps_transform_apply(mps_bool_t *applied_o,
   ENTRY_REQUIRE(applied_o != NULL, "no place for the answer", MPS_RES_PARAM);
   arena = transform->heap;
   ENTRY_ENTER(arena, MPS_RES_FAIL);
-  ENTRY_CONTEXT(arena, &ctx);
+  entry_scannable(arena, hot);
   res = tdo_transform_apply(&applied, transform);
   if (res == MPS_RES_OK)
     arena->clamp = TDO_PARKED;
@@ -54,6 +54,11 @@ mps_res_t mps_transform_apply(mps_bool_t *applied_o,
   if (res == MPS_RES_OK)
     *applied_o = applied;
   return res;
+}
+
+TDO_NO_SANITIZE mps_res_t mps_transform_apply(mps_bool_t *applied_o,
+                                              mps_transform_t transform) {
+  TDO_FRAME_RETURN(mps_res_t, hot, transform_apply(applied_o, transform, hot));
 }
 
 void mps_transform_destroy(mps_transform_t transform) {

@@ -13,8 +13,8 @@
     }                                                                         \
   } while (0)
 
-mps_res_t mps_pool_walk(mps_pool_t pool, mps_area_scan_t area, void *closure) {
-  tdo_context_t ctx;
+static TDO_NOINLINE mps_res_t
+walk_pool(mps_pool_t pool, mps_area_scan_t area, void *closure, void *hot) {
   mps_arena_t arena;
   mps_res_t res;
 
@@ -23,10 +23,15 @@ mps_res_t mps_pool_walk(mps_pool_t pool, mps_area_scan_t area, void *closure) {
   arena = pool->heap;
   ENTRY_ENTER(arena, MPS_RES_FAIL);
   ENTRY_PARKED(arena, MPS_RES_LIMIT);
-  ENTRY_CONTEXT(arena, &ctx);
+  entry_scannable(arena, hot);
   res = tdo_walk_pool(pool, area, closure);
   tdo_heap_leave(arena);
   return res;
+}
+
+TDO_NO_SANITIZE mps_res_t mps_pool_walk(mps_pool_t pool, mps_area_scan_t area,
+                                        void *closure) {
+  TDO_FRAME_RETURN(mps_res_t, hot, walk_pool(pool, area, closure, hot));
 }
 
 typedef struct walk_formatted {
@@ -85,15 +90,26 @@ void mps_amc_apply(mps_pool_t pool, mps_amc_apply_stepper_t step, void *p,
   tdo_heap_leave(arena);
 }
 
-void mps_arena_roots_walk(mps_arena_t arena, mps_roots_stepper_t step, void *p,
-                          size_t s) {
-  tdo_context_t ctx;
-
-  ENTRY_ARENA(arena, );
-  ENTRY_REQUIRE(step != NULL, "a walk needs a stepper", );
-  ENTRY_ENTER_OUTSIDE(arena, );
-  ENTRY_PARKED(arena, );
-  ENTRY_CONTEXT(arena, &ctx);
+static TDO_NOINLINE mps_res_t walk_roots(mps_arena_t arena,
+                                         mps_roots_stepper_t step, void *p,
+                                         size_t s, void *hot) {
+  ENTRY_ARENA(arena, MPS_RES_PARAM);
+  ENTRY_REQUIRE(step != NULL, "a walk needs a stepper", MPS_RES_PARAM);
+  ENTRY_ENTER_OUTSIDE(arena, MPS_RES_FAIL);
+  ENTRY_PARKED(arena, MPS_RES_LIMIT);
+  entry_scannable(arena, hot);
   tdo_walk_roots(arena, step, p, s);
   tdo_heap_leave(arena);
+  return MPS_RES_OK;
+}
+
+TDO_NO_SANITIZE static TDO_NOINLINE mps_res_t
+walk_roots_framed(mps_arena_t arena, mps_roots_stepper_t step, void *p,
+                  size_t s) {
+  TDO_FRAME_RETURN(mps_res_t, hot, walk_roots(arena, step, p, s, hot));
+}
+
+void mps_arena_roots_walk(mps_arena_t arena, mps_roots_stepper_t step, void *p,
+                          size_t s) {
+  (void)walk_roots_framed(arena, step, p, s);
 }

@@ -121,12 +121,14 @@ static void enter_count_pause(tdo_heap_t *heap) {
 }
 
 void tdo_heap_leave(tdo_heap_t *heap) {
+  bool worked;
+
   if (heap->postmortem) {
     if (tdo_lock_mine(&heap->lock))
       tdo_heap_release(heap);
     return;
   }
-  heap->context = NULL;
+  heap->hot = NULL;
   heap->eventful = false;
   if (heap->shielded) {
     tdo_shield_flush(&heap->shield);
@@ -140,8 +142,11 @@ void tdo_heap_leave(tdo_heap_t *heap) {
     }
     tdo_shield_leave(&heap->shield);
   }
-  if (heap->session_ns != 0)
+  worked = heap->session_ns != 0;
+  if (worked)
     enter_count_pause(heap);
   tdo_threads_go(heap);
+  if (worked)
+    tdo_context_clear_deep();
   tdo_heap_release(heap);
 }

@@ -93,7 +93,9 @@ struct mps_arena_s {
   tdo_gen_t top;
   tdo_trace_t trace;
   tdo_clamp_t clamp;
-  tdo_context_t *context; /* of the interface function in progress */
+  void *hot;             /* from where on the stack of the thread that entered
+                            is scanned, its registers included; null in the
+                            fault handler, and where nothing is scanned */
   tdo_stop_thread_t **stopped; /* threads stopped in this session */
   size_t stopped_count, stopped_max, thread_count;
   bool is_stopped;

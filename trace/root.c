@@ -105,7 +105,7 @@ static mps_res_t root_scan_thread(tdo_scan_t *scan, tdo_root_t *root) {
   res = root_scan_stack(scan, root, ctx.sp, root->cold);
   if (res == MPS_RES_OK)
     res = root_scan_stack(scan, root, ctx.alternate, ctx.alternate_limit);
-  if (res == MPS_RES_OK)
+  if (res == MPS_RES_OK && ctx.count > 0)
     res = root->area(&scan->ss, ctx.registers, ctx.registers + ctx.count,
                      root->closure);
   if (res != MPS_RES_OK || ctx.more_count == 0)

@@ -107,9 +107,9 @@ void tdo_threads_go(mps_arena_t heap) {
 
 bool tdo_thread_context(tdo_context_t *ctx_o, const tdo_thread_t *thread) {
   if (tdo_stop_is_self(thread->stop)) {
-    if (thread->heap->context == NULL)
+    if (thread->heap->hot == NULL)
       return tdo_context_of_fault(ctx_o);
-    *ctx_o = *thread->heap->context;
+    *ctx_o = (tdo_context_t){.sp = thread->heap->hot};
     return true;
   }
   return tdo_stop_context(ctx_o, thread->stop);

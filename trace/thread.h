@@ -27,7 +27,8 @@ void tdo_threads_stop(mps_arena_t heap);
 void tdo_threads_go(mps_arena_t heap);
 
 /* Registers and stack of THREAD: of the caller, what the interface function
-   saved (heap->context), or in the fault handler, where the fault was. False if it has exited or has no known state. */
+   saved (heap->hot), or in the fault handler, where the fault was. False if
+   it has exited or has no known state. */
 bool tdo_thread_context(tdo_context_t *ctx_o, const tdo_thread_t *thread);
 
 #endif /* TDO_TRACE_THREAD_H */
