@@ -28,9 +28,12 @@ bool tdo_stop_is_alive(const tdo_stop_thread_t *thread);
 
 /* Begin and end a stop of the world. Between them the calling thread owns
    the process-wide right to stop threads (two arenas never stop each other's
-   collectors half-way). Nothing is stopped by begin itself. */
+   collectors half-way). Its signals are blocked, but for those of faults and
+   of stops, until tdo_stop_over. Nothing is stopped by begin itself. */
 void tdo_stop_begin(void);
 void tdo_stop_end(void);
+/* The thread has left the arena: what signals were blocked comes now. */
+void tdo_stop_over(void);
 
 /* Stop THREADS[0..N) (NULLs, the caller itself and dead ones are skipped; the
    same record may occur twice and is stopped once), returning when all have

@@ -38,6 +38,9 @@ void tdo_stop_begin(void) {
 void tdo_stop_end(void) {
 }
 
+void tdo_stop_over(void) {
+}
+
 void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
   (void)threads, (void)n;
 }

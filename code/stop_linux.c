@@ -65,7 +65,13 @@ static tdo_ring_t stop_used = {&stop_used, &stop_used};
 static tdo_ring_t stop_free = {&stop_free, &stop_free};
 
 /* The right to stop threads and to change the records. A thread that waits
-   for it can itself be stopped. */
+   for it can itself be stopped.
+
+   .quiet  Who has it blocks the client's signals: a handler that wanted the
+   lock of another arena would wait for ever if a stopped thread has that, and
+   one that wanted to stop threads for another arena has the right already.
+   They stay blocked until the arena has been left, too: what waited comes at
+   once then, and may do what it likes. */
 static tdo_lock_t stop_right = TDO_LOCK_INIT;
 
 static pid_t stop_pid;
@@ -78,6 +84,11 @@ static atomic_uint stop_turn;    /* one more at each resume: the parked's */
 
 static _Thread_local tdo_stop_thread_t *volatile stop_self
     __attribute__((tls_model("initial-exec")));
+
+static _Thread_local struct {
+  bool quiet;
+  sigset_t before;
+} stop_mask __attribute__((tls_model("initial-exec")));
 
 /* System calls as the kernel has them: usable in signal handlers, and never
    through a function that wants a thread which may be gone. */
@@ -216,10 +227,39 @@ static void stop_collect_record(tdo_stop_thread_t *thread) {
   }
 }
 
-static bool stop_claim_unless_mine(void) {
+void tdo_stop_begin(void) {
+  static const int open[] = {SIGSEGV, SIGBUS,  SIGILL,
+                             SIGFPE,  SIGTRAP, SIGSYS,
+                             CONFIG_PTHREADEXT_SIGSUSPEND};
+  sigset_t set;
+  (void)sigfillset(&set);
+  for (size_t i = 0; i < sizeof open / sizeof open[0]; ++i) {
+    (void)sigdelset(&set, open[i]);
+  }
+  if (!stop_mask.quiet) {
+    (void)pthread_sigmask(SIG_BLOCK, &set, &stop_mask.before);
+    stop_mask.quiet = true;
+  }
+  tdo_lock_claim(&stop_right);
+}
+
+void tdo_stop_end(void) {
+  tdo_lock_release(&stop_right);
+}
+
+void tdo_stop_over(void) {
+  sigset_t before;
+  if (stop_mask.quiet && !tdo_lock_mine(&stop_right)) {
+    before = stop_mask.before; /* a handler may begin and end another stop */
+    stop_mask.quiet = false;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  }
+}
+
+static bool stop_begin_unless_mine(void) {
   bool mine = tdo_lock_mine(&stop_right);
   if (!mine) {
-    tdo_lock_claim(&stop_right);
+    tdo_stop_begin();
   }
   return !mine;
 }
@@ -235,11 +275,12 @@ static void stop_exit(void *p) {
     ++thread->farewells;
     return;
   }
-  tdo_lock_claim(&stop_right);
+  tdo_stop_begin();
   stop_self = NULL;
   atomic_store(&thread->alive, false);
   stop_collect_record(thread);
-  tdo_lock_release(&stop_right);
+  tdo_stop_end();
+  tdo_stop_over();
 }
 
 static bool stop_install(int signal, struct sigaction *earlier,
@@ -294,7 +335,7 @@ static tdo_stop_thread_t *stop_make_self(void) {
 }
 
 mps_res_t tdo_stop_register(tdo_stop_thread_t **thread_o) {
-  bool claimed = stop_claim_unless_mine();
+  bool begun = stop_begin_unless_mine();
   tdo_stop_thread_t *thread = stop_self;
   if (thread == NULL) {
     thread = stop_make_self();
@@ -303,20 +344,20 @@ mps_res_t tdo_stop_register(tdo_stop_thread_t **thread_o) {
     ++thread->references;
     *thread_o = thread;
   }
-  if (claimed) {
-    tdo_lock_release(&stop_right);
+  if (begun) {
+    tdo_stop_end(); /* over when the arena is left */
   }
   return thread != NULL ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
 void tdo_stop_deregister(tdo_stop_thread_t *thread) {
-  bool claimed = stop_claim_unless_mine();
+  bool begun = stop_begin_unless_mine();
   TDO_CHECK(thread->sig == STOP_SIG);
   TDO_CHECK(thread->references > 0);
   --thread->references;
   stop_collect_record(thread);
-  if (claimed) {
-    tdo_lock_release(&stop_right);
+  if (begun) {
+    tdo_stop_end();
   }
 }
 
@@ -326,14 +367,6 @@ bool tdo_stop_is_self(const tdo_stop_thread_t *thread) {
 
 bool tdo_stop_is_alive(const tdo_stop_thread_t *thread) {
   return atomic_load(&thread->alive);
-}
-
-void tdo_stop_begin(void) {
-  tdo_lock_claim(&stop_right);
-}
-
-void tdo_stop_end(void) {
-  tdo_lock_release(&stop_right);
 }
 
 /* The thread vanished without the destructor having run. */
@@ -478,7 +511,7 @@ bool tdo_stop_context(tdo_context_t *ctx_o, const tdo_stop_thread_t *thread) {
 void tdo_stop_after_fork_in_child(void) {
   if (!tdo_lock_mine(&stop_right)) { /* else it was taken in order to fork */
     tdo_lock_reset(&stop_right);
-    tdo_lock_claim(&stop_right);
+    tdo_stop_begin();
   }
   stop_pid = getpid();
   atomic_store(&stop_pending, 0);
@@ -492,7 +525,7 @@ void tdo_stop_after_fork_in_child(void) {
       stop_collect_record(thread);
     }
   }
-  tdo_lock_release(&stop_right);
+  tdo_stop_end();
 }
 
 #endif /* TDO_PF_LINUX && TDO_THREADS */

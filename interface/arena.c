@@ -430,7 +430,8 @@ TDO_NO_SANITIZE mps_res_t mps_arena_collect(mps_arena_t arena) {
   TDO_FRAME_RETURN(mps_res_t, hot, arena_collect(arena, hot));
 }
 
-static TDO_NOINLINE mps_res_t arena_start_collect(mps_arena_t arena, void *hot) {
+static TDO_NOINLINE mps_res_t arena_start_collect(mps_arena_t arena,
+                                                  void *hot) {
   bool condemned;
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
@@ -465,7 +466,8 @@ static TDO_NOINLINE mps_bool_t arena_step(mps_arena_t arena, double interval,
 
 TDO_NO_SANITIZE mps_bool_t mps_arena_step(mps_arena_t arena, double interval,
                                           double multiplier) {
-  TDO_FRAME_RETURN(mps_bool_t, hot, arena_step(arena, interval, multiplier, hot));
+  TDO_FRAME_RETURN(mps_bool_t, hot,
+                   arena_step(arena, interval, multiplier, hot));
 }
 
 /* ---- introspection: no lock ---- */

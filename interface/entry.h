@@ -45,7 +45,7 @@
 
 /* The lock if it can be had, for those who only look; undone by `if (entered)
    tdo_heap_leave`. */
-#define ENTRY_LOOK(arena) tdo_heap_try_enter(arena)
+#define ENTRY_LOOK(arena) tdo_heap_look(arena)
 
 /* From here on the collector may scan the caller's stack, from HOT: of the
    entry point's TDO_FRAME_RETURN. */

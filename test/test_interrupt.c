@@ -8,6 +8,8 @@
 #include "test/objects.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -518,6 +520,149 @@ START_TEST(at_any_moment) {
 }
 END_TEST
 
+/* ---- two arenas ---- */
+
+static mps_arena_t far;
+static mps_pool_t far_manual;
+static sem_t far_inside, far_go_on;
+static mps_res_t far_res;
+
+static atomic_bool signalled;
+static bool stays_longer; /* than until the signal came */
+
+static void stay(void) {
+  REQUIRE(sem_post(&far_inside) == 0);
+  while (!stays_longer && !signalled)
+    (void)sched_yield();
+  while (stays_longer && sem_wait(&far_go_on) != 0)
+    continue;
+}
+
+/* A root of the far arena: the thread that collects it stays here. */
+static mps_res_t stay_root(mps_ss_t ss, void *p, size_t s) {
+  bool *stays = p;
+  (void)ss, (void)s;
+  if (*stays)
+    stay();
+  *stays = false;
+  return MPS_RES_OK;
+}
+
+/* One of the near arena: a signal comes while other threads are stopped. */
+static mps_res_t signal_root(mps_ss_t ss, void *p, size_t s) {
+  bool *comes = p;
+  (void)ss, (void)s;
+  if (*comes)
+    send_signal();
+  *comes = false;
+  signalled = true;
+  return MPS_RES_OK;
+}
+
+static void want_far(int sig) {
+  mps_addr_t p;
+  (void)sig;
+  far_res = mps_alloc(&p, far_manual, 64);
+}
+
+/* That stops threads itself. */
+static void want_stop(int sig) {
+  (void)sig;
+  far_res = mps_arena_collect(far);
+}
+
+static void *idle(void *p) {
+  mps_thr_t here, there;
+  (void)p;
+  REQUIRE(mps_thread_reg(&here, arena) == MPS_RES_OK);
+  REQUIRE(mps_thread_reg(&there, far) == MPS_RES_OK);
+  stay();
+  mps_thread_dereg(there);
+  mps_thread_dereg(here);
+  return NULL;
+}
+
+/* HERE: the near arena stops this thread. */
+static void *collect_far(void *here_p) {
+  bool stays = true;
+  mps_thr_t *here = here_p, there;
+  mps_root_t root;
+  if (here != NULL)
+    REQUIRE(mps_thread_reg(here, arena) == MPS_RES_OK);
+  REQUIRE(mps_thread_reg(&there, far) == MPS_RES_OK);
+  REQUIRE(mps_root_create(&root, far, mps_rank_exact(), 0, stay_root, &stays,
+                          0) == MPS_RES_OK);
+  REQUIRE(mps_arena_collect(far) == MPS_RES_OK);
+  mps_root_destroy(root);
+  mps_thread_dereg(there);
+  if (here != NULL)
+    mps_thread_dereg(*here);
+  return NULL;
+}
+
+/* A signal comes to the thread that has stopped the others. Its handler wants
+   an arena that one of these is inside of (0), or stops threads for that (1). It
+   ran at once, and waited for ever; now it runs when they have been let go.
+   Where nothing is stopped (2) it runs at once, and must not wait: who is
+   inside the other arena may wait for this one. */
+START_TEST(in_a_stop) {
+  struct sigaction action = {.sa_handler = _i == 1 ? want_stop : want_far,
+                             .sa_flags = SA_RESTART};
+  mps_arena_t near;
+  mps_thr_t here;
+  mps_fmt_t far_fmt;
+  mps_pool_t far_pool;
+  mps_ap_t far_ap;
+  mps_root_t root;
+  bool comes = true;
+  pthread_t id;
+  rude_start();
+  near = arena;
+  REQUIRE(sem_init(&far_inside, 0, 0) == 0 && sem_init(&far_go_on, 0, 0) == 0);
+  REQUIRE(mps_arena_create_k(&far, mps_arena_class_vm(), mps_args_none) ==
+          MPS_RES_OK);
+  arena = far;
+  far_fmt = obj_format_with(obj_scan);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, far_fmt);
+    REQUIRE(mps_pool_create_k(&far_pool, far, mps_class_amc(), args) ==
+            MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  far_ap = point(far_pool);
+  (void)obj_on(far_ap, OBJ_NODE, 2);
+  REQUIRE(mps_pool_create_k(&far_manual, far, mps_class_mvff(),
+                            mps_args_none) == MPS_RES_OK);
+  arena = near;
+  REQUIRE(mps_root_create(&root, arena, mps_rank_exact(), 0, signal_root,
+                          &comes, 0) == MPS_RES_OK);
+  ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+  far_res = MPS_RES_UNIMPL;
+  signalled = false;
+  stays_longer = _i == 2;
+  ck_assert_int_eq(pthread_create(&id, NULL, _i == 1 ? idle : collect_far,
+                                  _i == 0 ? &here : NULL), 0);
+  while (sem_wait(&far_inside) != 0)
+    continue;
+  table[0] = node(1);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_int_eq(far_res, _i == 2 ? MPS_RES_FAIL : MPS_RES_OK);
+  ck_assert_int_eq(sem_post(&far_go_on), 0);
+  ck_assert_int_eq(pthread_join(id, NULL), 0);
+  want_far(0);
+  ck_assert_int_eq(far_res, MPS_RES_OK);
+  mps_root_destroy(root);
+  mps_arena_park(far);
+  mps_ap_destroy(far_ap);
+  mps_pool_destroy(far_manual);
+  mps_pool_destroy(far_pool);
+  mps_fmt_destroy(far_fmt);
+  mps_arena_destroy(far);
+  rude_stop();
+}
+END_TEST
+
 SUITE_LOOPS_MAIN("interrupt", 60, {in_a_handler, 2}, {in_a_fault_handler, 1},
                  {in_a_callback, 2 * MISTAKES},
-                 {in_a_callback_at_a_barrier, MISTAKES}, {at_any_moment, 1})
+                 {in_a_callback_at_a_barrier, MISTAKES}, {at_any_moment, 1},
+                 {in_a_stop, 3})

@@ -266,6 +266,8 @@ END_TEST
 
 START_TEST(test_stale) {
   mps_bool_t applied = 7;
+  mps_addr_t gone, other_new;
+  mps_pool_t in;
   mps_transform_t other;
   heap_start(mps_class_amc());
   fill();
@@ -278,7 +280,12 @@ START_TEST(test_stale) {
   mps_transform_destroy(other);
   mps_transform_destroy(transform);
   begin();
+  gone = node(60000); /* has segments of its own, soon nobody's */
+  other_new = table[0];
   ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert(!mps_addr_pool(&in, arena, gone));
+  ck_assert_int_eq(mps_transform_add_oldnew(transform, &gone, &other_new, 1),
+                   MPS_RES_OK); /* of what was valid then */
   ck_assert_int_eq(mps_transform_apply(&applied, transform), MPS_RES_PARAM);
   ck_assert_int_eq(applied, 7);
   mps_transform_destroy(transform);

@@ -4,6 +4,7 @@
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/event.h"
+#include "trace/heaps.h"
 #include "trace/pause.h"
 
 /* ---- what signal handlers left to be done ---- */
@@ -70,10 +71,14 @@ void tdo_heap_catch_up(tdo_heap_t *heap) {
 
 /* ---- entering and leaving ---- */
 
-void tdo_heap_claim(tdo_heap_t *heap, const void *frame) {
-  tdo_lock_claim(&heap->lock);
+static void enter_locked(tdo_heap_t *heap, const void *frame) {
   heap->frame = frame;
   enter_after_fork(heap);
+}
+
+void tdo_heap_claim(tdo_heap_t *heap, const void *frame) {
+  tdo_lock_claim(&heap->lock);
+  enter_locked(heap, frame);
 }
 
 void tdo_heap_release(tdo_heap_t *heap) {
@@ -81,23 +86,49 @@ void tdo_heap_release(tdo_heap_t *heap) {
   tdo_lock_release(&heap->lock);
 }
 
-TDO_NOINLINE void tdo_heap_enter(tdo_heap_t *heap) {
-  tdo_heap_claim(heap, __builtin_frame_address(0));
+static void enter_begin(tdo_heap_t *heap, const void *frame) {
+  enter_locked(heap, frame);
   TDO_CHECK(heap->sig == TDO_HEAP_SIG);
   if (TDO_UNLIKELY(
           atomic_load_explicit(&heap->behind, memory_order_relaxed)))
     tdo_heap_catch_up(heap);
 }
 
-bool tdo_heap_try_enter(tdo_heap_t *heap) {
-  if (TDO_UNLIKELY(tdo_lock_mine(&heap->lock))) {
-    const void *frame = heap->frame;
-    TDO_ASSERT(frame == NULL || tdo_context_interrupted(frame),
-               "this thread is already inside the library (was a locked "
-               "function called from a callback?)");
+TDO_NOINLINE void tdo_heap_enter(tdo_heap_t *heap) {
+  tdo_lock_claim(&heap->lock);
+  enter_begin(heap, __builtin_frame_address(0));
+}
+
+/* Is this thread inside, so that it cannot enter? */
+static bool enter_inside(tdo_heap_t *heap) {
+  const void *frame;
+
+  if (TDO_LIKELY(!tdo_lock_mine(&heap->lock)))
     return false;
-  }
+  frame = heap->frame;
+  TDO_ASSERT(frame == NULL || tdo_context_interrupted(frame),
+             "this thread is already inside the library (was a locked "
+             "function called from a callback?)");
+  return true;
+}
+
+bool tdo_heap_look(tdo_heap_t *heap) {
+  if (enter_inside(heap))
+    return false;
   tdo_heap_enter(heap);
+  return true;
+}
+
+bool tdo_heap_try_enter(tdo_heap_t *heap) {
+  if (enter_inside(heap))
+    return false;
+  if (TDO_LIKELY(tdo_lock_try(&heap->lock))) {
+    enter_begin(heap, __builtin_frame_address(0));
+  } else {
+    if (tdo_heaps_inside())
+      return false;
+    tdo_heap_enter(heap);
+  }
   return true;
 }
 
@@ -126,6 +157,7 @@ void tdo_heap_leave(tdo_heap_t *heap) {
   if (heap->postmortem) {
     if (tdo_lock_mine(&heap->lock))
       tdo_heap_release(heap);
+    tdo_stop_over();
     return;
   }
   heap->hot = NULL;
@@ -149,4 +181,5 @@ void tdo_heap_leave(tdo_heap_t *heap) {
   if (worked)
     tdo_context_clear_deep();
   tdo_heap_release(heap);
+  tdo_stop_over();
 }

@@ -14,8 +14,14 @@ void tdo_heap_leave(tdo_heap_t *heap);
    arena already. That is a client's mistake, and reported, in a function that
    the library called. In a signal handler that interrupted the library it is
    none (interface, section 11.16): what such a thread asks for cannot be had
-   now, but it must be told so. */
+   now, but it must be told so. Nor can it if the thread is inside another
+   arena and would have to wait: who is inside this one may be interrupted,
+   too, and wait for that. */
 bool tdo_heap_try_enter(tdo_heap_t *heap);
+
+/* As that, but it waits: for those who must not look while another thread is
+   inside. */
+bool tdo_heap_look(tdo_heap_t *heap);
 
 /* In such a handler: free P, of SIZE > 0 bytes, and destroy ROOT, as soon as
    somebody enters. The root is not scanned from now on; a block too small to

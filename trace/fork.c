@@ -38,6 +38,7 @@ static void fork_parent(void) {
   tdo_stop_end();
   tdo_heaps_each(fork_leave);
   tdo_lock_global_release();
+  tdo_stop_over();
 }
 
 static void fork_child(void) {
@@ -47,6 +48,7 @@ static void fork_child(void) {
   tdo_event_after_fork_in_child();
   tdo_heaps_each(fork_leave_child);
   tdo_lock_global_release();
+  tdo_stop_over();
 }
 
 mps_res_t tdo_heap_fork_install(void) {

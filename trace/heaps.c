@@ -73,6 +73,19 @@ tdo_heap_t *tdo_heaps_find(const void *addr) {
   return found;
 }
 
+bool tdo_heaps_inside(void) {
+  size_t limit = atomic_load(&heaps_limit);
+  bool inside = false;
+
+  heaps_begin();
+  for (size_t i = 0; i < limit && !inside; ++i) {
+    tdo_heap_t *heap = atomic_load(&heaps[i]);
+    inside = heap != NULL && tdo_lock_mine(&heap->lock);
+  }
+  heaps_end();
+  return inside;
+}
+
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap)) {
   size_t limit = atomic_load(&heaps_limit);
 

@@ -15,6 +15,8 @@ void tdo_heaps_remove(tdo_heap_t *heap);
 size_t tdo_heaps_count(void);
 /* The arena whose addresses ADDR is one of, or null. */
 tdo_heap_t *tdo_heaps_find(const void *addr);
+/* Is this thread inside an arena? */
+bool tdo_heaps_inside(void);
 /* Run VISIT for every arena. */
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap));
 

@@ -39,6 +39,13 @@ void tdo_transform_destroy(tdo_transform_t *t) {
   tdo_control_free(&t->heap->control, t, sizeof *t);
 }
 
+/* Has there been a collection since T was made, or is one under way? Then it
+   cannot be applied, and what its client has for old objects may be gone. */
+static bool transform_stale(const tdo_transform_t *t) {
+  return tdo_trace_flipped(&t->heap->trace) ||
+         t->born != t->heap->stats.collections;
+}
+
 /* Is OLD something that a pair may replace? */
 static bool transform_check_old(const tdo_transform_t *t, mps_addr_t old) {
   tdo_gcseg_t *seg = tdo_gcseg_of(&t->heap->space, old);
@@ -56,6 +63,8 @@ mps_res_t tdo_transform_add(tdo_transform_t *t, mps_addr_t *old,
                             mps_addr_t *new, size_t count) {
   mps_res_t res = MPS_RES_OK;
 
+  if (transform_stale(t))
+    return MPS_RES_OK;
   if (count > 0)
     res =
         count > SIZE_MAX / 64
@@ -177,7 +186,7 @@ mps_res_t tdo_transform_apply(bool *applied_o, tdo_transform_t *t) {
 
   if (tdo_trace_flipped(&heap->trace))
     return MPS_RES_LIMIT;
-  if (t->born != heap->stats.collections) /* .present */
+  if (transform_stale(t)) /* .present */
     return MPS_RES_PARAM;
   tdo_threads_stop(heap);
   if (transform_pinned(t)) {
