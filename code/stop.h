@@ -32,7 +32,9 @@ bool tdo_stop_is_alive(const tdo_stop_thread_t *thread);
    of stops, until tdo_stop_over. Nothing is stopped by begin itself. */
 void tdo_stop_begin(void);
 void tdo_stop_end(void);
-/* The thread has left the arena: what signals were blocked comes now. */
+/* Block these signals sooner; and, the thread having left the arena, let what
+   was blocked come now. */
+void tdo_stop_quiet(void);
 void tdo_stop_over(void);
 
 /* Stop THREADS[0..N) (NULLs, the caller itself and dead ones are skipped; the

@@ -38,6 +38,9 @@ void tdo_stop_begin(void) {
 void tdo_stop_end(void) {
 }
 
+void tdo_stop_quiet(void) {
+}
+
 void tdo_stop_over(void) {
 }
 

@@ -227,7 +227,7 @@ static void stop_collect_record(tdo_stop_thread_t *thread) {
   }
 }
 
-void tdo_stop_begin(void) {
+void tdo_stop_quiet(void) {
   static const int open[] = {SIGSEGV, SIGBUS,  SIGILL,
                              SIGFPE,  SIGTRAP, SIGSYS,
                              CONFIG_PTHREADEXT_SIGSUSPEND};
@@ -240,6 +240,10 @@ void tdo_stop_begin(void) {
     (void)pthread_sigmask(SIG_BLOCK, &set, &stop_mask.before);
     stop_mask.quiet = true;
   }
+}
+
+void tdo_stop_begin(void) {
+  tdo_stop_quiet();
   tdo_lock_claim(&stop_right);
 }
 

@@ -29,6 +29,9 @@ static void fork_leave_child(tdo_heap_t *heap) {
 
 static void fork_prepare(void) {
   tdo_event_flush(); /* or the child would write it again */
+  /* A handler that touched protected memory of an arena whose lock this thread
+     has would stop threads, and nobody would let them go. */
+  tdo_stop_quiet();
   tdo_lock_global_claim();
   tdo_heaps_each(fork_enter);
   tdo_stop_begin();
