@@ -31,7 +31,7 @@ typedef struct tdo_context {
   "=m"((frame)->words[i]), "=m"((frame)->words[(i) + 1]),                     \
       "=m"((frame)->words[(i) + 2]), "=m"((frame)->words[(i) + 3])
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TDO_FRAME_SETJMP)
 /* The frame address is asked for so that RBP is always pushed: with it, and
    where the caller goes on, an even number of words. */
 typedef struct tdo_frame {
@@ -44,7 +44,7 @@ typedef struct tdo_frame {
       "movq %%rbp, %7\n\tmovq %%rsp, %8\n\tmovq %%rsp, %0"                    \
       : "=&r"(hot_o), TDO_FRAME_4(frame, 0), TDO_FRAME_4(frame, 4)            \
       : "r"(__builtin_frame_address(0)))
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(TDO_FRAME_SETJMP)
 /* The lower halves of vector registers 8 to 15 are preserved, too. */
 typedef struct tdo_frame {
   tdo_word_t words[20];
@@ -63,9 +63,9 @@ typedef struct tdo_frame {
 #else
 #include <setjmp.h>
 #include <string.h>
-/* Generic: whatever setjmp saves. A port where setjmp hides registers, or
-   where a frame keeps saved registers below its variables, must add a case
-   above. */
+/* Generic, and for a test (TDO_FRAME_SETJMP): whatever setjmp saves. A port
+   where setjmp hides registers, or where a frame keeps saved registers below
+   its variables, must add a case above. */
 typedef struct tdo_frame {
   jmp_buf words;
 } tdo_frame_t;
@@ -99,7 +99,7 @@ void tdo_context_clear_deep(void);
       tdo_frame_t frame_;                                                     \
       TDO_FRAME_SAVE(&frame_, hot);                                           \
       result_ = (tdo_word_t)(call);                                           \
-      frame_ = (tdo_frame_t){{0}};                                            \
+      frame_ = (tdo_frame_t){0};                                              \
       __asm__ volatile("" : : "m"(frame_)); /* it is really written */        \
     }                                                                         \
     return (type)tdo_context_clear(result_);                                  \
