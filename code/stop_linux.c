@@ -232,14 +232,15 @@ void tdo_stop_quiet(void) {
                              SIGFPE,  SIGTRAP, SIGSYS,
                              CONFIG_PTHREADEXT_SIGSUSPEND};
   sigset_t set;
+  if (stop_mask.quiet) {
+    return;
+  }
   (void)sigfillset(&set);
   for (size_t i = 0; i < sizeof open / sizeof open[0]; ++i) {
     (void)sigdelset(&set, open[i]);
   }
-  if (!stop_mask.quiet) {
-    (void)pthread_sigmask(SIG_BLOCK, &set, &stop_mask.before);
-    stop_mask.quiet = true;
-  }
+  (void)pthread_sigmask(SIG_BLOCK, &set, &stop_mask.before);
+  stop_mask.quiet = true;
 }
 
 void tdo_stop_begin(void) {

@@ -12,7 +12,7 @@
 #include "mpscawl.h"
 #include "mpsclo.h"
 #include "mpscmvff.h"
-#include "test/nodes.h"
+#include "test/leaves.h"
 #include "test/suite.h"
 
 enum {
@@ -77,10 +77,6 @@ static size_t below(worker_t *w, size_t n) {
 
 /* ---- objects ---- */
 
-static node_t *tag(size_t n) {
-  return (node_t *)(uintptr_t)(2 * n + 1);
-}
-
 /* Null if refused, which is counted. */
 static node_t *make_or_not(mps_ap_t ap, unsigned kind, size_t slots) {
   node_t *p = try_make(ap, kind, slots);
@@ -88,18 +84,10 @@ static node_t *make_or_not(mps_ap_t ap, unsigned kind, size_t slots) {
   return p;
 }
 
-/* A leaf is its number and what follows from that. */
 static node_t *make_leaf(mps_ap_t ap, size_t slots, unsigned number) {
-  node_t *p = make_or_not(ap, LEAF, slots);
-  for (size_t i = 0; p != NULL && i < slots; ++i)
-    p->word[i] = tag(number + i * i);
+  node_t *p = try_make_leaf(ap, slots, number);
+  refused += p == NULL;
   return p;
-}
-
-static void check_leaf(const node_t *p, unsigned number) {
-  REQUIRE(p != NULL && node_kind(p) == LEAF && node_slots(p) > 0);
-  for (size_t i = 0; i < node_slots(p); ++i)
-    REQUIRE(p->word[i] == tag(number + i * i));
 }
 
 /* A node has its number, and then perhaps a leaf with the same. */
@@ -286,7 +274,7 @@ static void finalize(worker_t *w) {
     mps_addr_t ref;
     mps_message_finalization_ref(&ref, arena, message);
     node_t *p = ref;
-    unsigned number = (unsigned)((uintptr_t)p->word[0] / 2);
+    unsigned number = tagged(p->word[0]);
     REQUIRE(number < NUMBERS && (held[number] == 0 || regained[number]));
     check_object(p, number);
     ++finalized;

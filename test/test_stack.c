@@ -18,10 +18,19 @@ enum { EXACT = 0 };
 static mps_root_t stack_root;
 static mps_word_t dead[DEEP / WORD];
 
-static void stack_start(void *cold) {
+/* SCANNED: by a client's scanner. */
+static void stack_start_with(void *cold, bool scanned) {
   heap_start(mps_class_amc());
-  ck_assert_int_eq(mps_root_create_thread(&stack_root, arena, thr, cold),
-                   MPS_RES_OK);
+  ck_assert_int_eq(
+      scanned ? mps_root_create_thread_scanned(&stack_root, arena,
+                                               mps_rank_ambig(), 0, thr,
+                                               mps_scan_area, NULL, cold)
+              : mps_root_create_thread(&stack_root, arena, thr, cold),
+      MPS_RES_OK);
+}
+
+static void stack_start(void *cold) {
+  stack_start_with(cold, false);
 }
 
 static void stack_stop(void) {
@@ -186,7 +195,7 @@ static void (*const in_registers[])(void) = {
 #endif
 
 START_TEST(test_registers) {
-  stack_start(FRAME_COLD());
+  stack_start_with(FRAME_COLD(), _i == 1);
   mps_message_type_enable(arena, mps_message_type_finalization());
   for (size_t i = 0; i < sizeof in_registers / sizeof in_registers[0]; ++i) {
     table[0] = node(1);
@@ -199,4 +208,4 @@ END_TEST
 
 SUITE_LOOPS_MAIN("stack", 30, {test_litter, 1}, {test_fill_leaves_nothing, 1},
                  {test_collection_leaves_nothing, 3},
-                 {test_frames_keep_nothing, 1}, {test_registers, 1})
+                 {test_frames_keep_nothing, 1}, {test_registers, 2})

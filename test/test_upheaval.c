@@ -22,7 +22,7 @@
 #include "mpscmfs.h"
 #include "mpscmvff.h"
 #include "mpscmvt.h"
-#include "test/nodes.h"
+#include "test/leaves.h"
 #include "test/suite.h"
 
 enum {
@@ -85,30 +85,18 @@ static size_t below(worker_t *w, size_t n) {
   return (size_t)(random_next(&w->seed) % n);
 }
 
-static node_t *tag(size_t n) {
-  return (node_t *)(uintptr_t)(2 * n + 1);
-}
-
 /* ---- objects ---- */
-
-static node_t *make_leaf(mps_ap_t ap, size_t slots, unsigned number) {
-  node_t *p = try_make(ap, LEAF, slots);
-  for (size_t i = 0; p != NULL && i < slots; ++i)
-    p->word[i] = tag(number + i * i);
-  return p;
-}
 
 static void check_object(const node_t *p, unsigned number) {
   REQUIRE((p == NULL) == (number == 0));
   for (unsigned depth = 0; p != NULL && depth < 4; ++depth) {
     REQUIRE(p->word[0] == tag(number));
     if (node_kind(p) == LEAF) {
-      for (size_t i = 0; i < node_slots(p); ++i)
-        REQUIRE(p->word[i] == tag(number + i * i));
+      check_leaf(p, number);
       break;
     }
     REQUIRE(node_kind(p) == NODE);
-    number = (unsigned)((uintptr_t)p->word[2] / 2);
+    number = tagged(p->word[2]);
     p = p->word[1];
     REQUIRE((p == NULL) == (number == 0));
   }
@@ -125,7 +113,7 @@ static void replace(worker_t *w, part_t *part, size_t i) {
     return;
   number = ++last_number;
   if (room->leaves)
-    p = make_leaf(room->ap, slots, number);
+    p = try_make_leaf(room->ap, slots, number);
   else if ((p = try_make(room->ap, NODE, slots)) != NULL) {
     bool leads = part->where[other] == r || part->where[other] == 0;
     p->word[0] = tag(number);
@@ -239,7 +227,7 @@ static void open_manual(worker_t *w, home_t *home, room_t *room) {
   }
   if (which == 1 && room->ap != NULL) {
     for (size_t i = 0; i < BLOCKS; ++i)
-      refused += make_leaf(room->ap, 3 + below(w, 500), 1) == NULL;
+      refused += try_make_leaf(room->ap, 3 + below(w, 500), 1) == NULL;
     mps_ap_destroy(room->ap);
     room->ap = NULL;
   }
@@ -436,12 +424,9 @@ static void use_arena(worker_t *w) {
   const node_t *any = part->slots[random_next(&w->handler_seed) % SLOTS];
   if (any != NULL) /* wherever it is now, and whatever bars are there */
     (void)*(const volatile mps_word_t *)&any->head;
-  if (p != NULL && !mps_arena_busy(homes[h].arena)) { /* it is what it was */
-    unsigned number = (unsigned)((uintptr_t)p->word[0] / 2);
-    for (size_t i = 0; i < node_slots(p); ++i)
-      REQUIRE(p->word[i] == tag(number + i * i));
-  }
-  p = make_leaf(part->handler_ap, 3 + random_next(&w->handler_seed) % 50,
+  if (p != NULL && !mps_arena_busy(homes[h].arena)) /* it is what it was */
+    check_leaf(p, tagged(p->word[0]));
+  p = try_make_leaf(part->handler_ap, 3 + random_next(&w->handler_seed) % 50,
                 ++last_number);
   if (p != NULL)
     part->slots[SLOTS + NEW] = p;

@@ -122,13 +122,12 @@ bool tdo_heap_look(tdo_heap_t *heap) {
 bool tdo_heap_try_enter(tdo_heap_t *heap) {
   if (enter_inside(heap))
     return false;
-  if (TDO_LIKELY(tdo_lock_try(&heap->lock))) {
-    enter_begin(heap, __builtin_frame_address(0));
-  } else {
+  if (TDO_UNLIKELY(!tdo_lock_try(&heap->lock))) {
     if (tdo_heaps_inside())
       return false;
-    tdo_heap_enter(heap);
+    tdo_lock_claim(&heap->lock);
   }
+  enter_begin(heap, __builtin_frame_address(0));
   return true;
 }
 
