@@ -26,20 +26,24 @@ bool tdo_stop_is_self(const tdo_stop_thread_t *thread);
    never signalled again. */
 bool tdo_stop_is_alive(const tdo_stop_thread_t *thread);
 
-/* Begin and end a stop of the world. Between them the calling thread owns
-   the process-wide right to stop threads (two arenas never stop each other's
-   collectors half-way). Its signals are blocked, but for those of faults and
-   of stops, until tdo_stop_over. Nothing is stopped by begin itself. */
+/* Block the calling thread's signals, but for those of faults and of stops.
+   True if they were not, and the caller has to make it loud again: on the same
+   side of a signal handler's return, which restores what was before it. */
+bool tdo_stop_quiet(void);
+void tdo_stop_loud(void);
+
+/* Begin and end a stop of the world. Between them the calling thread, which is
+   quiet at both, owns the process-wide right to stop threads (two arenas never
+   stop each other's collectors half-way). Stops nest: a signal handler or a
+   callback may stop threads for another arena. Nothing is stopped by begin
+   itself. */
 void tdo_stop_begin(void);
 void tdo_stop_end(void);
-/* Block these signals sooner; and, the thread having left the arena, let what
-   was blocked come now. */
-void tdo_stop_quiet(void);
-void tdo_stop_over(void);
 
 /* Stop THREADS[0..N) (NULLs, the caller itself and dead ones are skipped; the
-   same record may occur twice and is stopped once), returning when all have
-   stopped; then let them run again. Resume does not wait for the scheduler:
+   same record may occur twice, or in a stop around this one), returning when
+   all have stopped; then let them run again, each when it has been resumed as
+   often as it was stopped. Resume does not wait for the scheduler:
    a thread that has not woken yet when it is stopped again is simply still
    stopped; if stops follow each other so fast that it would never wake, one
    in a number of them first leaves it 0.3 ms. Threads blocked in system calls

@@ -54,6 +54,7 @@ struct tdo_stop_thread {
   unsigned evasions;   /* see stop_evades; the thread's own */
   unsigned farewells;  /* see stop_exit; the thread's own */
   size_t references;   /* registrations; under the right */
+  size_t stops;        /* not resumed yet; under the right */
   const void *context; /* ucontext_t of the interrupted code */
   tdo_ring_t link;     /* in stop_used or stop_free; under the right */
 };
@@ -67,12 +68,16 @@ static tdo_ring_t stop_free = {&stop_free, &stop_free};
 /* The right to stop threads and to change the records. A thread that waits
    for it can itself be stopped.
 
-   .quiet  Who has it blocks the client's signals: a handler that wanted the
-   lock of another arena would wait for ever if a stopped thread has that, and
-   one that wanted to stop threads for another arena has the right already.
-   They stay blocked until the arena has been left, too: what waited comes at
-   once then, and may do what it likes. */
+   .quiet  Who has it blocks the client's signals: a handler that touched
+   protected memory of another arena would wait for ever if a stopped thread is
+   inside that. They stay blocked until the arena has been left, too: what
+   waited comes at once then, and may do what it likes.
+
+   .nest  A handler that touches protected memory of an arena that it
+   interrupted stops threads for the interrupted session, and after its return
+   signals come again: these may stop threads for other arenas. */
 static tdo_lock_t stop_right = TDO_LOCK_INIT;
+static size_t stop_depth; /* of stops within the first; under the right */
 
 static pid_t stop_pid;
 static pthread_key_t stop_key; /* its destructor sees threads exit */
@@ -196,6 +201,8 @@ static void stop_resume_entry(int signal, siginfo_t *info, void *context) {
 
 /* Records of threads. */
 
+static void stop_forked(void);
+
 static void stop_add_records(tdo_stop_thread_t *records, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     tdo_ring_append(&stop_free, &records[i].link);
@@ -227,13 +234,13 @@ static void stop_collect_record(tdo_stop_thread_t *thread) {
   }
 }
 
-void tdo_stop_quiet(void) {
+bool tdo_stop_quiet(void) {
   static const int open[] = {SIGSEGV, SIGBUS,  SIGILL,
                              SIGFPE,  SIGTRAP, SIGSYS,
                              CONFIG_PTHREADEXT_SIGSUSPEND};
   sigset_t set;
   if (stop_mask.quiet) {
-    return;
+    return false;
   }
   (void)sigfillset(&set);
   for (size_t i = 0; i < sizeof open / sizeof open[0]; ++i) {
@@ -241,32 +248,33 @@ void tdo_stop_quiet(void) {
   }
   (void)pthread_sigmask(SIG_BLOCK, &set, &stop_mask.before);
   stop_mask.quiet = true;
+  return true;
+}
+
+void tdo_stop_loud(void) {
+  sigset_t before = stop_mask.before; /* a handler may be quiet in turn */
+  stop_mask.quiet = false;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void tdo_stop_begin(void) {
-  tdo_stop_quiet();
-  tdo_lock_claim(&stop_right);
+  TDO_CHECK(stop_mask.quiet);
+  if (!tdo_lock_mine(&stop_right)) {
+    tdo_lock_claim(&stop_right);
+    return;
+  }
+  ++stop_depth;
+  if (stop_ready && getpid() != stop_pid) {
+    stop_forked(); /* in a fork handler that ran before the library's */
+  }
 }
 
 void tdo_stop_end(void) {
-  tdo_lock_release(&stop_right);
-}
-
-void tdo_stop_over(void) {
-  sigset_t before;
-  if (stop_mask.quiet && !tdo_lock_mine(&stop_right)) {
-    before = stop_mask.before; /* a handler may begin and end another stop */
-    stop_mask.quiet = false;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (stop_depth > 0) {
+    --stop_depth;
+  } else {
+    tdo_lock_release(&stop_right);
   }
-}
-
-static bool stop_begin_unless_mine(void) {
-  bool mine = tdo_lock_mine(&stop_right);
-  if (!mine) {
-    tdo_stop_begin();
-  }
-  return !mine;
 }
 
 /* Destructor of the key: the thread exits. Destructors of the client's keys
@@ -280,12 +288,15 @@ static void stop_exit(void *p) {
     ++thread->farewells;
     return;
   }
+  bool quiet = tdo_stop_quiet();
   tdo_stop_begin();
   stop_self = NULL;
   atomic_store(&thread->alive, false);
   stop_collect_record(thread);
   tdo_stop_end();
-  tdo_stop_over();
+  if (quiet) {
+    tdo_stop_loud();
+  }
 }
 
 static bool stop_install(int signal, struct sigaction *earlier,
@@ -325,6 +336,7 @@ static tdo_stop_thread_t *stop_make_self(void) {
   }
   thread->tid = (pid_t)syscall(SYS_gettid);
   thread->references = 0;
+  thread->stops = 0;
   thread->farewells = 0;
   thread->context = NULL;
   atomic_store(&thread->park, STOP_RUNS);
@@ -340,7 +352,8 @@ static tdo_stop_thread_t *stop_make_self(void) {
 }
 
 mps_res_t tdo_stop_register(tdo_stop_thread_t **thread_o) {
-  bool begun = stop_begin_unless_mine();
+  bool quiet = tdo_stop_quiet();
+  tdo_stop_begin();
   tdo_stop_thread_t *thread = stop_self;
   if (thread == NULL) {
     thread = stop_make_self();
@@ -349,20 +362,23 @@ mps_res_t tdo_stop_register(tdo_stop_thread_t **thread_o) {
     ++thread->references;
     *thread_o = thread;
   }
-  if (begun) {
-    tdo_stop_end(); /* over when the arena is left */
+  tdo_stop_end();
+  if (quiet) {
+    tdo_stop_loud();
   }
   return thread != NULL ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
 void tdo_stop_deregister(tdo_stop_thread_t *thread) {
-  bool begun = stop_begin_unless_mine();
+  bool quiet = tdo_stop_quiet();
+  tdo_stop_begin();
   TDO_CHECK(thread->sig == STOP_SIG);
   TDO_CHECK(thread->references > 0);
   --thread->references;
   stop_collect_record(thread);
-  if (begun) {
-    tdo_stop_end();
+  tdo_stop_end();
+  if (quiet) {
+    tdo_stop_loud();
   }
 }
 
@@ -388,9 +404,6 @@ static void stop_ask(tdo_stop_thread_t *thread) {
   TDO_CHECK(thread->sig == STOP_SIG);
   if (atomic_compare_exchange_strong(&thread->park, &expected, STOP_PARKED)) {
     return; /* it never left the last stop */
-  }
-  if (expected != STOP_RUNS) {
-    return; /* the same record a second time */
   }
   (void)atomic_fetch_add(&stop_pending, 1);
   atomic_store(&thread->park, STOP_WANTED);
@@ -471,7 +484,7 @@ void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
   TDO_CHECK(tdo_lock_mine(&stop_right));
   stop_grant(stop_asleep(threads, n));
   for (size_t i = 0; i < n; ++i) {
-    if (stop_concerns(threads[i])) {
+    if (stop_concerns(threads[i]) && threads[i]->stops++ == 0) {
       stop_ask(threads[i]);
     }
   }
@@ -490,7 +503,7 @@ void tdo_resume_threads(tdo_stop_thread_t *const threads[], size_t n) {
   TDO_CHECK(tdo_lock_mine(&stop_right));
   for (size_t i = 0; i < n; ++i) {
     unsigned expected = STOP_PARKED;
-    if (stop_concerns(threads[i]) &&
+    if (stop_concerns(threads[i]) && --threads[i]->stops == 0 &&
         atomic_compare_exchange_strong(&threads[i]->park, &expected,
                                        STOP_FREED)) {
       any = true;
@@ -513,11 +526,8 @@ bool tdo_stop_context(tdo_context_t *ctx_o, const tdo_stop_thread_t *thread) {
   return true;
 }
 
-void tdo_stop_after_fork_in_child(void) {
-  if (!tdo_lock_mine(&stop_right)) { /* else it was taken in order to fork */
-    tdo_lock_reset(&stop_right);
-    tdo_stop_begin();
-  }
+/* The right is this thread's, in a new process. */
+static void stop_forked(void) {
   stop_pid = getpid();
   atomic_store(&stop_pending, 0);
   TDO_RING_FOR(link, &stop_used) {
@@ -530,7 +540,20 @@ void tdo_stop_after_fork_in_child(void) {
       stop_collect_record(thread);
     }
   }
+}
+
+void tdo_stop_after_fork_in_child(void) {
+  bool quiet = tdo_stop_quiet();
+  if (!tdo_lock_mine(&stop_right)) { /* else it was taken in order to fork */
+    tdo_lock_reset(&stop_right);
+    stop_depth = 0;
+  }
+  tdo_stop_begin();
+  stop_forked();
   tdo_stop_end();
+  if (quiet) {
+    tdo_stop_loud();
+  }
 }
 
 #endif /* TDO_PF_LINUX && TDO_THREADS */

@@ -131,10 +131,10 @@ bool tdo_shield_check(const tdo_shield_t *sh) {
 
 void tdo_shield_stop(tdo_shield_t *sh) {
   if (!sh->stopped) {
-    sh->stopped = true;
     if (sh->hooks.stop != NULL) {
       sh->hooks.stop(sh->hooks.closure);
     }
+    sh->stopped = true; /* not before: a signal handler may ask, too */
   }
 }
 

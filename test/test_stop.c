@@ -112,10 +112,20 @@ static void sleep_us(long us) {
   (void)nanosleep(&t, NULL);
 }
 
+static void begin(void) {
+  (void)tdo_stop_quiet();
+  tdo_stop_begin();
+}
+
+static void end(void) {
+  tdo_stop_end();
+  tdo_stop_loud();
+}
+
 static void stop_and_look(size_t n) {
   unsigned long before[THREADS];
   tdo_context_t context;
-  tdo_stop_begin();
+  begin();
   tdo_stop_threads(records, n);
   for (size_t i = 0; i < THREADS; ++i) {
     before[i] = atomic_load(&workers[i].steps);
@@ -132,7 +142,7 @@ static void stop_and_look(size_t n) {
     }
   }
   tdo_resume_threads(records, n);
-  tdo_stop_end();
+  end();
 }
 
 START_TEST(spinning) {
@@ -157,7 +167,7 @@ END_TEST
 /* Stop again at once, when most threads have not woken yet. */
 START_TEST(stopped_again) {
   start(spin, THREADS);
-  tdo_stop_begin();
+  begin();
   for (int i = 0; i < 20 * ROUNDS; ++i) {
     unsigned long steps[THREADS];
     tdo_stop_threads(records, THREADS);
@@ -169,7 +179,7 @@ START_TEST(stopped_again) {
     }
     tdo_resume_threads(records, THREADS);
   }
-  tdo_stop_end();
+  end();
   finish(THREADS);
 }
 END_TEST
@@ -211,7 +221,7 @@ START_TEST(stack_range) {
   while (atomic_load(&workers[0].steps) < 4096) {
     sched_yield();
   }
-  tdo_stop_begin();
+  begin();
   tdo_stop_threads(records, 1);
   tdo_context_t context;
   ck_assert(tdo_stop_context(&context, records[0]));
@@ -220,7 +230,7 @@ START_TEST(stack_range) {
   ck_assert_uint_eq(*held, 0x1234567);
   ck_assert_uint_lt((uintptr_t)held - (uintptr_t)context.sp, 65536);
   tdo_resume_threads(records, 1);
-  tdo_stop_end();
+  end();
   finish(1);
 }
 END_TEST
@@ -273,7 +283,7 @@ START_TEST(in_the_fault_handler) {
   while (atomic_load(&deep) == NULL) {
     sched_yield();
   }
-  tdo_stop_begin();
+  begin();
   tdo_stop_threads(records, 1);
   ck_assert(tdo_stop_context(&context, records[0]));
   ck_assert(lies_in(atomic_load(&deep), context.sp,
@@ -281,7 +291,7 @@ START_TEST(in_the_fault_handler) {
             lies_in(atomic_load(&deep), context.alternate,
                     context.alternate_limit));
   tdo_resume_threads(records, 1);
-  tdo_stop_end();
+  end();
   atomic_store(&go, true);
   finish(1);
 }
@@ -290,22 +300,22 @@ END_TEST
 START_TEST(exiting) {
   for (int round = 0; round < ROUNDS / 2; ++round) {
     start(exits, THREADS);
-    tdo_stop_begin();
+    begin();
     tdo_stop_threads(records, THREADS);
     tdo_resume_threads(records, THREADS);
-    tdo_stop_end();
+    end();
     for (size_t i = 0; i < THREADS; ++i) {
       ck_assert_int_eq(pthread_join(workers[i].id, NULL), 0);
       ck_assert(!tdo_stop_is_alive(records[i]));
       (void)close(workers[i].fd[0]);
       (void)close(workers[i].fd[1]);
     }
-    tdo_stop_begin(); /* the dead are skipped */
+    begin(); /* the dead are skipped */
     tdo_stop_threads(records, THREADS);
     tdo_context_t context;
     ck_assert(!tdo_stop_context(&context, records[0]));
     tdo_resume_threads(records, THREADS);
-    tdo_stop_end();
+    end();
     for (size_t i = 0; i < THREADS; ++i) {
       tdo_stop_deregister(records[i]);
     }
@@ -320,13 +330,13 @@ START_TEST(created_during_stop) {
   for (int i = 0; i < ROUNDS / 4; ++i) {
     pthread_t id;
     worker_t w = {.steps = 0};
-    tdo_stop_begin();
+    begin();
     tdo_stop_threads(records, 2);
     ck_assert_int_eq(pthread_create(&id, NULL, exits, &w), 0);
     sleep_us(100);
     ck_assert(!atomic_load(&w.ready));
     tdo_resume_threads(records, 2);
-    tdo_stop_end();
+    end();
     ck_assert_int_eq(pthread_join(id, NULL), 0);
     ck_assert(atomic_load(&w.ready));
     tdo_stop_deregister(w.thread);
@@ -342,11 +352,11 @@ START_TEST(spurious) {
     ck_assert_int_eq(pthread_kill(workers[0].id, SIGXCPU), 0);
     ck_assert_int_eq(kill(getpid(), SIGXCPU), 0);
     ck_assert_int_eq(pthread_kill(workers[1].id, SIGXFSZ), 0);
-    tdo_stop_begin();
+    begin();
     tdo_stop_threads(records, 2);
     ck_assert_int_eq(pthread_kill(workers[1].id, SIGXFSZ), 0);
     tdo_resume_threads(records, 2);
-    tdo_stop_end();
+    end();
   }
   finish(2);
 }
@@ -359,7 +369,7 @@ START_TEST(in_a_row) {
   enum { SPINNERS = 2, TURNS = 10, STOPS = 200 };
   unsigned long before[SPINNERS];
   start(spin, SPINNERS);
-  tdo_stop_begin();
+  begin();
   for (int turn = 0; turn < TURNS; ++turn) {
     for (size_t j = 0; j < SPINNERS; ++j) {
       before[j] = atomic_load(&workers[j].steps);
@@ -376,7 +386,7 @@ START_TEST(in_a_row) {
       ck_assert_uint_ne(atomic_load(&workers[j].steps), before[j]);
     }
   }
-  tdo_stop_end();
+  end();
   finish(SPINNERS);
 }
 END_TEST
@@ -389,10 +399,10 @@ static void *stopper(void *p) {
     sched_yield();
   }
   while (!atomic_load(&quit)) {
-    tdo_stop_begin();
+    begin();
     tdo_stop_threads(records, 3);
     tdo_resume_threads(records, 3);
-    tdo_stop_end();
+    end();
     atomic_fetch_add(&w->steps, 1);
   }
   tdo_stop_deregister(w->thread);
@@ -411,6 +421,50 @@ START_TEST(two_stoppers) {
     sleep_us(1000);
   }
   finish(2);
+}
+END_TEST
+
+/* A stop within a stop, as a signal handler may want one for another arena:
+   who was stopped before it stays so. */
+START_TEST(within_a_stop) {
+  unsigned long before[3];
+  start(spin, 3);
+  begin();
+  tdo_stop_threads(records, 2);
+  for (int i = 0; i < 3; ++i)
+    before[i] = atomic_load(&workers[i].steps);
+  ck_assert(!tdo_stop_quiet());
+  tdo_stop_begin();
+  tdo_stop_threads(records + 1, 2);
+  tdo_resume_threads(records + 1, 2);
+  tdo_stop_end();
+  while (atomic_load(&workers[2].steps) == before[2])
+    sched_yield();
+  sleep_us(1000);
+  for (int i = 0; i < 2; ++i)
+    ck_assert_uint_eq(atomic_load(&workers[i].steps), before[i]);
+  tdo_resume_threads(records, 2);
+  end();
+  for (int i = 0; i < 2; ++i)
+    while (atomic_load(&workers[i].steps) == before[i])
+      sched_yield();
+  finish(3);
+}
+END_TEST
+
+/* Signals wait between quiet and loud, but those of faults and of stops. */
+START_TEST(quiet) {
+  sigset_t mask;
+  ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
+  ck_assert_int_eq(sigismember(&mask, SIGUSR1), 0);
+  ck_assert(tdo_stop_quiet());
+  ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
+  ck_assert_int_eq(sigismember(&mask, SIGUSR1), 1);
+  ck_assert_int_eq(sigismember(&mask, SIGSEGV), 0);
+  ck_assert_int_eq(sigismember(&mask, SIGXCPU), 0);
+  tdo_stop_loud();
+  ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
+  ck_assert_int_eq(sigismember(&mask, SIGUSR1), 0);
 }
 END_TEST
 
@@ -435,12 +489,12 @@ END_TEST
    thread had the right to stop. */
 static void *keeps_right(void *p) {
   worker_t *w = p;
-  tdo_stop_begin();
+  begin();
   atomic_store(&w->ready, true);
   while (!atomic_load(&quit)) {
     sched_yield();
   }
-  tdo_stop_end();
+  end();
   return NULL;
 }
 
@@ -450,10 +504,10 @@ static int child_of_fork(tdo_stop_thread_t *self) {
   if (!tdo_stop_is_alive(self) || tdo_stop_is_alive(records[0])) {
     return 1;
   }
-  tdo_stop_begin();
+  begin();
   tdo_stop_threads(records, 2);
   tdo_resume_threads(records, 2);
-  tdo_stop_end();
+  end();
   tdo_stop_deregister(records[0]);
   if (tdo_stop_register(&again) != MPS_RES_OK || again != self) {
     return 2;
@@ -496,4 +550,4 @@ END_TEST
 SUITE_MAIN("stop", 60, spinning, stopped_again, blocked_in_read,
            blocked_in_nanosleep, stack_range, in_the_fault_handler, exiting,
            created_during_stop, spurious, in_a_row, two_stoppers,
-           many_registrations, forked)
+           within_a_stop, quiet, many_registrations, forked)

@@ -76,14 +76,28 @@ static void enter_locked(tdo_heap_t *heap, const void *frame) {
   enter_after_fork(heap);
 }
 
-void tdo_heap_claim(tdo_heap_t *heap, const void *frame) {
-  tdo_lock_claim(&heap->lock);
+bool tdo_heap_enter_hit(tdo_heap_t *heap, const void *frame) {
+  bool had_lock = tdo_lock_mine(&heap->lock);
+
+  if (!had_lock)
+    tdo_lock_claim(&heap->lock);
   enter_locked(heap, frame);
+  return had_lock;
+}
+
+static void enter_release(tdo_heap_t *heap, bool had_lock) {
+  bool quiet = heap->quiet;
+
+  heap->quiet = false;
+  heap->frame = NULL;
+  if (!had_lock)
+    tdo_lock_release(&heap->lock);
+  if (quiet)
+    tdo_stop_loud();
 }
 
 void tdo_heap_release(tdo_heap_t *heap) {
-  heap->frame = NULL;
-  tdo_lock_release(&heap->lock);
+  enter_release(heap, false);
 }
 
 static void enter_begin(tdo_heap_t *heap, const void *frame) {
@@ -150,35 +164,63 @@ static void enter_count_pause(tdo_heap_t *heap) {
   tdo_heap_tally(heap->stats.pause_log2, ns);
 }
 
-void tdo_heap_leave(tdo_heap_t *heap) {
-  bool worked;
-
-  if (heap->postmortem) {
-    if (tdo_lock_mine(&heap->lock))
-      tdo_heap_release(heap);
-    tdo_stop_over();
-    return;
-  }
-  heap->hot = NULL;
-  heap->eventful = false;
-  if (heap->shielded) {
+/* A read bar that was refused, or given up for a handler: no grey page may
+   stay open. The other threads are not let go before. */
+static void enter_close(tdo_heap_t *heap) {
+  tdo_shield_flush(&heap->shield);
+  while (heap->bars_lost) {
+    heap->bars_lost = false;
+    tdo_threads_stop(heap);
+    tdo_trace_finish(heap);
     tdo_shield_flush(&heap->shield);
-    /* A read bar that was refused: no grey page may stay open. The other
-       threads are not let go before. */
-    while (heap->bars_lost) {
-      heap->bars_lost = false;
-      tdo_threads_stop(heap);
-      tdo_trace_finish(heap);
-      tdo_shield_flush(&heap->shield);
-    }
-    tdo_shield_leave(&heap->shield);
   }
-  worked = heap->session_ns != 0;
-  if (worked)
-    enter_count_pause(heap);
-  tdo_threads_go(heap);
-  if (worked)
-    tdo_context_clear_deep();
-  tdo_heap_release(heap);
-  tdo_stop_over();
+  tdo_shield_leave(&heap->shield);
+}
+
+/* End the session, whatever handlers do meanwhile: what they touch is opened
+   at once while there is a frame, which makes the session eventful again; if
+   that stopped threads, only another round lets them go. Then there is no
+   frame, and each hit is a session of its own. */
+static void enter_settle(tdo_heap_t *heap, const void *frame) {
+  bool worked = false;
+
+  do {
+    bool stopped = heap->is_stopped;
+    heap->frame = frame;
+    heap->eventful = false;
+    if (stopped && heap->stopped_count > 0)
+      tdo_threads_quiet(heap);
+    if (heap->shielded)
+      enter_close(heap);
+    if (heap->session_ns != 0) {
+      worked = true;
+      enter_count_pause(heap);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    if (heap->eventful)
+      continue;
+    if (stopped)
+      tdo_threads_go(heap);
+    if (worked)
+      tdo_context_clear_deep();
+    heap->frame = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+  } while (heap->eventful);
+}
+
+static void enter_leave(tdo_heap_t *heap, const void *frame, bool had_lock) {
+  if (!heap->postmortem) {
+    heap->hot = NULL;
+    enter_settle(heap, frame);
+  }
+  if (!heap->postmortem || tdo_lock_mine(&heap->lock))
+    enter_release(heap, had_lock);
+}
+
+TDO_NOINLINE void tdo_heap_leave(tdo_heap_t *heap) {
+  enter_leave(heap, __builtin_frame_address(0), false);
+}
+
+void tdo_heap_leave_hit(tdo_heap_t *heap, bool had_lock) {
+  enter_leave(heap, __builtin_frame_address(0), had_lock);
 }

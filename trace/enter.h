@@ -33,8 +33,19 @@ void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root);
 /* Do what was left to the next one that enters (heap->behind). */
 void tdo_heap_catch_up(tdo_heap_t *heap);
 
-/* The lock alone: taken in the function whose frame is at FRAME. */
-void tdo_heap_claim(tdo_heap_t *heap, const void *frame);
+/* The same for a hit, in the function whose frame is at FRAME. This thread
+   may have the lock already, if no session is under way (tdo_heap_between):
+   then it is left with it. */
+bool tdo_heap_enter_hit(tdo_heap_t *heap, const void *frame);
+void tdo_heap_leave_hit(tdo_heap_t *heap, bool had_lock);
+
+/* Has this thread the lock and no session? A signal handler may find it so,
+   between the two, and who forks. */
+static inline bool tdo_heap_between(const tdo_heap_t *heap) {
+  return heap->frame == NULL;
+}
+
+/* Give back the lock and what else the session has, but end nothing. */
 void tdo_heap_release(tdo_heap_t *heap);
 
 /* The collector is about to work: the session counts as a pause. */
@@ -61,6 +72,11 @@ static inline void tdo_heap_leave_fast(tdo_heap_t *heap) {
     return;
   }
   heap->frame = NULL;
+  atomic_signal_fence(memory_order_seq_cst);
+  if (TDO_UNLIKELY(heap->eventful)) { /* by a handler, just before */
+    tdo_heap_leave(heap);
+    return;
+  }
   if (TDO_UNLIKELY(!tdo_lock_release_alone(&heap->lock)))
     tdo_lock_release(&heap->lock);
 }

@@ -27,31 +27,38 @@ static void fork_leave_child(tdo_heap_t *heap) {
   fork_leave(heap); /* the thread that took the lock is this one */
 }
 
+static bool fork_quiet; /* under the global lock */
+
 static void fork_prepare(void) {
+  bool quiet = tdo_stop_quiet(); /* a handler's hits would find half a fork */
   tdo_event_flush(); /* or the child would write it again */
-  /* A handler that touched protected memory of an arena whose lock this thread
-     has would stop threads, and nobody would let them go. */
-  tdo_stop_quiet();
   tdo_lock_global_claim();
+  fork_quiet = quiet;
   tdo_heaps_each(fork_enter);
   tdo_stop_begin();
+}
+
+static void fork_over(void) {
+  bool quiet = fork_quiet;
+  tdo_lock_global_release();
+  if (quiet)
+    tdo_stop_loud();
 }
 
 static void fork_parent(void) {
   tdo_stop_end();
   tdo_heaps_each(fork_leave);
-  tdo_lock_global_release();
-  tdo_stop_over();
+  fork_over();
 }
 
 static void fork_child(void) {
   tdo_heaps_after_fork_in_child();
   tdo_stop_after_fork_in_child();
+  tdo_stop_end();
   tdo_populate_after_fork_in_child();
   tdo_event_after_fork_in_child();
   tdo_heaps_each(fork_leave_child);
-  tdo_lock_global_release();
-  tdo_stop_over();
+  fork_over();
 }
 
 mps_res_t tdo_heap_fork_install(void) {

@@ -101,10 +101,6 @@ static void heap_stop(void *closure) {
   tdo_threads_stop(closure);
 }
 
-static void heap_go(void *closure) {
-  tdo_threads_go(closure);
-}
-
 static void heap_lost(void *closure, size_t first, size_t limit,
                       tdo_bar_t bars) {
   tdo_heap_t *heap = closure;
@@ -168,7 +164,7 @@ static void heap_track(tdo_heap_t *heap) {
 static mps_res_t heap_init_shield(tdo_heap_t *heap,
                                   const tdo_heap_options_t *options) {
   tdo_vm_t *vm = heap->space.vm;
-  tdo_shield_hooks_t hooks = {heap, heap_stop, heap_go, heap_lost};
+  tdo_shield_hooks_t hooks = {heap, heap_stop, NULL, heap_lost};
   tdo_shield_settings_t settings = options->shield;
   void *tables;
   mps_res_t res;

@@ -99,6 +99,7 @@ struct mps_arena_s {
   tdo_stop_thread_t **stopped; /* threads stopped in this session */
   size_t stopped_count, stopped_max, thread_count;
   bool is_stopped;
+  bool quiet;            /* signals are blocked until the session is over */
   bool forked;           /* a child that has not entered since the fork */
   bool forking;          /* this thread took the lock to fork */
   struct tdo_late_block *_Atomic late_blocks; /* see tdo_heap_free_late */

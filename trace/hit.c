@@ -50,24 +50,34 @@ static void hit_page(tdo_heap_t *heap, char *addr, tdo_fault_kind_t kind,
   }
 }
 
+/* A callback, or a signal handler that interrupted the collector, touches
+   protected memory: open it, with no more ado. The session does not become
+   quiet by that: a handler's return would undo it. */
+static bool hit_inside(tdo_heap_t *heap, size_t page) {
+  bool quiet, opened;
+
+  if (!tdo_shield_adopted(&heap->shield, page))
+    return false;
+  quiet = tdo_stop_quiet();
+  opened = tdo_shield_force_open(&heap->shield, page);
+  if (quiet)
+    tdo_stop_loud();
+  return opened;
+}
+
 bool tdo_hit_fault(void *addr, tdo_fault_kind_t kind) {
   tdo_heap_t *heap = tdo_heaps_find(addr);
+  bool ours, had_lock;
   uint64_t start;
   size_t page;
-  bool ours;
 
   if (heap == NULL || !heap->shielded)
     return false;
   page = tdo_heap_page(heap, addr);
-  if (tdo_lock_mine(&heap->lock)) {
-    /* A callback, or a signal handler that interrupted the collector,
-       touches protected memory: open it, with no more ado. */
-    if (!tdo_shield_adopted(&heap->shield, page))
-      return false;
-    return tdo_shield_force_open(&heap->shield, page);
-  }
+  if (tdo_lock_mine(&heap->lock) && !tdo_heap_between(heap))
+    return hit_inside(heap, page);
   start = tdo_clock_ns();
-  tdo_heap_claim(heap, __builtin_frame_address(0));
+  had_lock = tdo_heap_enter_hit(heap, __builtin_frame_address(0));
   ours = heap->sig == TDO_HEAP_SIG && tdo_shield_adopted(&heap->shield, page);
   if (ours)
     hit_page(heap, addr, kind, start);
@@ -75,7 +85,7 @@ bool tdo_hit_fault(void *addr, tdo_fault_kind_t kind) {
   start = tdo_clock_ns() - start;
   TDO_EVENT(SEG, HIT, (tdo_word_t)heap, (tdo_word_t)addr, kind, start);
   tdo_heap_tally(heap->stats.hit_log2, start);
-  tdo_heap_leave(heap);
+  tdo_heap_leave_hit(heap, had_lock);
   return ours;
 }
 

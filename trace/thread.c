@@ -74,8 +74,23 @@ void tdo_thread_deregister(tdo_thread_t *thread) {
   tdo_control_free(&heap->control, thread, sizeof *thread);
 }
 
+void tdo_threads_quiet(mps_arena_t heap) {
+  if (!heap->quiet && tdo_stop_quiet())
+    heap->quiet = heap->eventful = true;
+}
+
+static bool thread_others(mps_arena_t heap) {
+  TDO_RING_FOR(node, &heap->threads)
+    if (!tdo_stop_is_self(
+            TDO_RING_ENTRY(tdo_thread_t, heap_ring, node)->stop))
+      return true;
+  return false;
+}
+
 void tdo_threads_stop(mps_arena_t heap) {
-  if (heap->is_stopped)
+  if (heap->is_stopped ? heap->stopped_count > 0 : thread_others(heap))
+    tdo_threads_quiet(heap);
+  if (heap->is_stopped) /* maybe by a handler's hit, just before */
     return;
   heap->is_stopped = heap->eventful = true;
   heap->stopped_count = 0;

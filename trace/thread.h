@@ -26,6 +26,9 @@ bool tdo_thread_check(const tdo_thread_t *thread);
 void tdo_threads_stop(mps_arena_t heap);
 void tdo_threads_go(mps_arena_t heap);
 
+/* No signal handlers until this session is over (heap->quiet). */
+void tdo_threads_quiet(mps_arena_t heap);
+
 /* Registers and stack of THREAD: of the caller, what the interface function
    saved (heap->hot), or in the fault handler, where the fault was. False if
    it has exited or has no known state. */
