@@ -283,6 +283,13 @@ static void hold_signals(bool held) {
   REQUIRE(pthread_sigmask(held ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL) == 0);
 }
 
+/* What the library blocks it lets come again. */
+static void check_signals(void) {
+  sigset_t now;
+  REQUIRE(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0);
+  REQUIRE(!sigismember(&now, SIGALRM));
+}
+
 static void open_part(worker_t *w, size_t h) {
   part_t *part = &w->parts[h];
   home_t *home = &homes[h];
@@ -598,8 +605,11 @@ static __attribute__((noinline)) void work(worker_t *w) {
   for (size_t h = 0; h < HOMES; ++h)
     open_part(w, h);
   self = w;
-  for (size_t n = steps; n > 0; --n)
+  for (size_t n = steps; n > 0; --n) {
     step(w, below(w, 10000));
+    if (n % 16 == 0)
+      check_signals();
+  }
   hold_signals(true);
   self = NULL;
   for (size_t h = 0; h < HOMES; ++h)
