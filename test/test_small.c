@@ -258,15 +258,15 @@ END_TEST
 /* In one go where even all of it can be copied in a pause. */
 START_TEST(at_once) {
   tdo_small_t small = {0};
-  tdo_small_facts_t facts = {.old = 50 * MIB, .nursery = 16 * MIB,
+  tdo_small_facts_t facts = {.old = 40 * MIB, .nursery = 12 * MIB,
                              .pause = 0.1};
   ck_assert(tdo_small_at_once(&small, &facts));
-  facts.nursery = 17 * MIB;
+  facts.nursery = 13 * MIB;
   ck_assert(!tdo_small_at_once(&small, &facts));
   tdo_small_marked(&small, 80 * MIB, 20 * MIB); /* 60 of it is room */
-  facts.old = 110 * MIB;
+  facts.old = 100 * MIB;
   ck_assert(!tdo_small_at_once(&small, &facts));
-  facts.nursery = 16 * MIB;
+  facts.nursery = 12 * MIB;
   ck_assert(tdo_small_at_once(&small, &facts));
 }
 END_TEST

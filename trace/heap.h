@@ -24,6 +24,8 @@ typedef struct mps_arena_s tdo_heap_t;
 
 typedef enum tdo_clamp { TDO_UNCLAMPED, TDO_CLAMPED, TDO_PARKED } tdo_clamp_t;
 
+enum { TDO_TENURE_OPENS = 16 };
+
 typedef struct tdo_heap_stats {
   size_t collections, full_collections;
   size_t tenured;        /* bytes promoted without a collection */
@@ -130,6 +132,8 @@ struct mps_arena_s {
   double tenure, tenured; /* bytes that may be promoted without a collection,
                             and that were since the last */
   tdo_chain_t *tenuring; /* of which only a part was promoted yet, or null */
+  char *tenure_open[TDO_TENURE_OPENS]; /* segments promoted with points in them */
+  size_t tenure_opens;
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
   tdo_nursery_t nursery;

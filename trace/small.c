@@ -19,7 +19,7 @@
 #define SMALL_SIZE   ((double)(256 << 20)) /* if it has no more than that */
 #define SMALL_RATE   8.5e8 /* bytes of old objects, to a second of pause time:
                               1.25 times the largest nursery (nursery.c) */
-#define ONCE_RATE    7e8   /* the same, with a nursery, that need no slices */
+#define ONCE_RATE    5.5e8 /* the same, with a nursery, that need no slices */
 
 #define INSTEAD_LIVE 1.25 /* times what lived the last time may do so now, */
 #define INSTEAD_PART 0.8  /* if that is at most this share of old bytes, of */

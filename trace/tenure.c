@@ -42,6 +42,32 @@ static void tenure_clean(tdo_heap_t *heap, tdo_gcseg_t *seg) {
   tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit, 0);
 }
 
+/* SEG was promoted with a point in it, and what that makes there may refer to
+   what is young: it is cleaned by a later promotion, when the point has left. Where
+   there are many points some stay as they are. */
+static void tenure_remember(tdo_heap_t *heap, const tdo_gcseg_t *seg) {
+  if (heap->tenure_opens < TDO_TENURE_OPENS)
+    heap->tenure_open[heap->tenure_opens++] = seg->seg.base;
+}
+
+/* Clean those of before. Another old segment may lie there by now; that is as
+   good. */
+static void tenure_clean_left(tdo_heap_t *heap) {
+  size_t kept = 0;
+
+  for (size_t i = 0; i < heap->tenure_opens; ++i) {
+    char *base = heap->tenure_open[i];
+    tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, base);
+    if (seg == NULL || seg->gen != &heap->top)
+      continue;
+    if (seg->ap != NULL)
+      heap->tenure_open[kept++] = base;
+    else
+      tenure_clean(heap, seg);
+  }
+  heap->tenure_opens = kept;
+}
+
 size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
   tdo_ring_t *last = heap->top.segs.prev;
   size_t bytes = 0;
@@ -53,6 +79,8 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
   tdo_threads_stop(heap);
   if (heap->shielded)
     tdo_shield_note_stopped(&heap->shield);
+  if (whole)
+    tenure_clean_left(heap);
   for (size_t i = 0; i < chain->count && bytes < most; ++i)
     bytes += tdo_gen_tenure(&chain->gens[i], most - bytes);
   heap->tenuring = bytes < most ? NULL : chain;
@@ -64,6 +92,8 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
     seg->pool->klass->tenured(seg->pool, seg);
     if (whole)
       tenure_clean(heap, seg);
+    if (seg->ap != NULL)
+      tenure_remember(heap, seg);
   }
   tdo_heap_sanity_around(heap, "after a promotion");
   return bytes;
