@@ -7,6 +7,8 @@
    call or a few to open. */
 #define BUDGET_PIECE  ((size_t)512)
 #define BUDGET_BUCKET ((size_t)8) /* edge counts told apart */
+#define BUDGET_EDGE   ((size_t)32) /* pages that are opened in the time in which
+                                      an edge goes: two mappings become one */
 
 size_t tdo_shield_budget(tdo_vm_t *vm, double fraction) {
   size_t limit = vm->mapping_limit(vm);
@@ -71,12 +73,13 @@ static void budget_open_piece(tdo_shield_t *sh, size_t piece) {
 static void budget_save(tdo_shield_t *sh, size_t target) {
   size_t opened = 0;
   while (sh->economized < sh->used_high && sh->stats.mappings > target) {
-    if (budget_edges(sh, sh->economized) >= sh->economize_edges) {
+    size_t edges = budget_edges(sh, sh->economized);
+    if (edges >= sh->economize_edges) {
       if (opened >= sh->reach) {
         return;
       }
       budget_open_piece(sh, sh->economized);
-      opened += BUDGET_PIECE;
+      opened += BUDGET_PIECE + edges * BUDGET_EDGE;
     }
     sh->economized += BUDGET_PIECE;
   }

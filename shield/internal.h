@@ -29,9 +29,9 @@
 #define TDO_SHIELD_SLACK       ((size_t)64)
 
 /* What `reach` is at most, and at least: to open 32768 pages takes three
-   milliseconds. */
+   milliseconds or more. */
 #define TDO_SHIELD_REACH_MOST  ((size_t)32768)
-#define TDO_SHIELD_REACH_LEAST ((size_t)512)
+#define TDO_SHIELD_REACH_LEAST ((size_t)32)
 
 /* Pages of a region. */
 #define TDO_SHIELD_REGION ((size_t)1024)
@@ -39,8 +39,9 @@
 #define TDO_SHIELD_SIG ((tdo_sig_t)0x5141E1D0)
 
 /* Free pages that one call may bridge, at most: a page costs a fiftieth of a
-   call. */
-#define TDO_SHIELD_BRIDGE ((size_t)64)
+   call, or nothing if it was never used, like the end of a zone that a nursery
+   left; and where they keep another access they are mappings of their own. */
+#define TDO_SHIELD_BRIDGE ((size_t)128)
 /* Pages that already are as the run wants them are passed over for nothing
    in the kernel; looking at so many of them costs as much as a call. */
 #define TDO_SHIELD_PASS ((size_t)4096)

@@ -12,7 +12,8 @@
 #define PAUSE_LEAST 0.005  /* the same, for any pause: many hits may follow */
 #define PAUSE_SLICE 0.1    /* the same, for a slice that no hit asked for */
 #define PAUSE_REACH 0.1    /* the same, to open pages that were not asked for; */
-#define PAGE_OPENED 100    /* nanoseconds for each */
+#define PAGE_OPENED 100    /* nanoseconds for each; */
+#define REACH_LEAST 512    /* so many in any case */
 #define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be
                               scanned, */
 #define PAUSE_HIDE  0.02   /* where much is closed by moving it away */
@@ -107,7 +108,8 @@ void tdo_pause_over(tdo_heap_t *heap, uint64_t begun, uint64_t ended) {
 
 void tdo_pause_set_reach(tdo_heap_t *heap) {
   if (heap->shielded)
-    tdo_shield_set_reach(&heap->shield, (size_t)(PAUSE_REACH *
-                                                 tdo_pause_ns(heap) /
-                                                 PAGE_OPENED));
+    tdo_shield_set_reach(
+        &heap->shield,
+        tdo_max((size_t)(PAUSE_REACH * tdo_pause_ns(heap) / PAGE_OPENED),
+                REACH_LEAST));
 }
