@@ -426,12 +426,14 @@ static __attribute__((noinline)) void transform(worker_t *w, size_t h) {
 
 static void use_arena(worker_t *w) {
   size_t h = (size_t)(random_next(&w->handler_seed) % HOMES);
+  bool touches = w->alone || h == w->no % HOMES; /* manual, "Threads" */
   part_t *part = &w->parts[h];
   node_t *p = part->slots[SLOTS + NEW];
   const node_t *any = part->slots[random_next(&w->handler_seed) % SLOTS];
-  if (any != NULL) /* wherever it is now, and whatever bars are there */
+  if (touches && any != NULL) /* wherever it is now, and whatever bars are there */
     (void)*(const volatile mps_word_t *)&any->head;
-  if (p != NULL && !mps_arena_busy(homes[h].arena)) /* it is what it was */
+  if (touches && p != NULL &&
+      !mps_arena_busy(homes[h].arena)) /* it is what it was */
     check_leaf(p, tagged(p->word[0]));
   p = try_make_leaf(part->handler_ap, 3 + random_next(&w->handler_seed) % 50,
                 ++last_number);
