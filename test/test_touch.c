@@ -250,5 +250,47 @@ START_TEST(in_a_fork) {
 }
 END_TEST
 
+static atomic_bool far_entered;
+
+/* Inside the far arena, where a handler touches the other, which a fork may
+   have by now. */
+static void *touch_from_far(void *p) {
+  mps_thr_t here;
+  REQUIRE(mps_thread_reg(&here, arena) == MPS_RES_OK);
+  tdo_heap_enter(far);
+  far_entered = true;
+  for (int i = 0; i < 100000 && !tdo_lock_held(&arena->lock); ++i)
+    (void)sched_yield();
+  touch(0);
+  tdo_heap_leave(far);
+  mps_thread_dereg(here);
+  return p;
+}
+
+/* A fork does not keep one arena while it waits for the next. */
+START_TEST(forked_meanwhile) {
+  pthread_t id;
+  pid_t child;
+  int status;
+  begin();
+  target = find_barred();
+  if (target != NULL) {
+    ck_assert_int_eq(pthread_create(&id, NULL, touch_from_far, NULL), 0);
+    while (!far_entered)
+      (void)sched_yield();
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0)
+      suite_leave(0);
+    while (waitpid(child, &status, 0) < 0)
+      continue;
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert_int_eq(pthread_join(id, NULL), 0);
+    check_over();
+  }
+  end();
+}
+END_TEST
+
 SUITE_LOOPS_MAIN("touching inside", 60, {between, 1}, {inside, 2},
-                 {at_the_end, 1}, {in_a_fork, 3})
+                 {at_the_end, 1}, {in_a_fork, 3}, {forked_meanwhile, 1})

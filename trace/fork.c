@@ -5,12 +5,16 @@
 #include "code/populate.h"
 #include "trace/heaps.h"
 
+static tdo_heap_t *fork_busy; /* the first that another thread is inside of */
+
 /* An arena that the forking thread has entered already (it forks within a
    callback, or in a signal handler) is left as it is. */
 static void fork_enter(tdo_heap_t *heap) {
-  heap->forking = !tdo_lock_mine(&heap->lock);
-  if (heap->forking)
-    tdo_lock_claim(&heap->lock);
+  if (fork_busy != NULL || tdo_lock_mine(&heap->lock))
+    return;
+  heap->forking = tdo_lock_try(&heap->lock);
+  if (!heap->forking)
+    fork_busy = heap;
 }
 
 static void fork_leave(tdo_heap_t *heap) {
@@ -27,6 +31,21 @@ static void fork_leave_child(tdo_heap_t *heap) {
   fork_leave(heap); /* the thread that took the lock is this one */
 }
 
+/* All of them or none: who is inside one may have to wait for another, in a
+   handler that touches its memory. None is destroyed meanwhile, which takes the
+   global lock. */
+static void fork_enter_all(void) {
+  for (;;) {
+    fork_busy = NULL;
+    tdo_heaps_each(fork_enter);
+    if (fork_busy == NULL)
+      return;
+    tdo_heaps_each(fork_leave);
+    tdo_lock_claim(&fork_busy->lock);
+    tdo_lock_release(&fork_busy->lock);
+  }
+}
+
 static bool fork_quiet; /* under the global lock */
 
 static void fork_prepare(void) {
@@ -34,7 +53,7 @@ static void fork_prepare(void) {
   tdo_event_flush(); /* or the child would write it again */
   tdo_lock_global_claim();
   fork_quiet = quiet;
-  tdo_heaps_each(fork_enter);
+  fork_enter_all();
   tdo_stop_begin();
 }
 
