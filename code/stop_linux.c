@@ -277,6 +277,20 @@ void tdo_stop_end(void) {
   }
 }
 
+/* The right for a moment, to change records. */
+static bool stop_take(void) {
+  bool quiet = tdo_stop_quiet();
+  tdo_stop_begin();
+  return quiet;
+}
+
+static void stop_give(bool quiet) {
+  tdo_stop_end();
+  if (quiet) {
+    tdo_stop_loud();
+  }
+}
+
 /* Destructor of the key: the thread exits. Destructors of the client's keys
    may still use managed memory, so ours comes back, to be among the last.
    While it waits for the right it is alive, and stops if it must. */
@@ -288,15 +302,11 @@ static void stop_exit(void *p) {
     ++thread->farewells;
     return;
   }
-  bool quiet = tdo_stop_quiet();
-  tdo_stop_begin();
+  bool quiet = stop_take();
   stop_self = NULL;
   atomic_store(&thread->alive, false);
   stop_collect_record(thread);
-  tdo_stop_end();
-  if (quiet) {
-    tdo_stop_loud();
-  }
+  stop_give(quiet);
 }
 
 static bool stop_install(int signal, struct sigaction *earlier,
@@ -352,8 +362,7 @@ static tdo_stop_thread_t *stop_make_self(void) {
 }
 
 mps_res_t tdo_stop_register(tdo_stop_thread_t **thread_o) {
-  bool quiet = tdo_stop_quiet();
-  tdo_stop_begin();
+  bool quiet = stop_take();
   tdo_stop_thread_t *thread = stop_self;
   if (thread == NULL) {
     thread = stop_make_self();
@@ -362,24 +371,17 @@ mps_res_t tdo_stop_register(tdo_stop_thread_t **thread_o) {
     ++thread->references;
     *thread_o = thread;
   }
-  tdo_stop_end();
-  if (quiet) {
-    tdo_stop_loud();
-  }
+  stop_give(quiet);
   return thread != NULL ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
 void tdo_stop_deregister(tdo_stop_thread_t *thread) {
-  bool quiet = tdo_stop_quiet();
-  tdo_stop_begin();
+  bool quiet = stop_take();
   TDO_CHECK(thread->sig == STOP_SIG);
   TDO_CHECK(thread->references > 0);
   --thread->references;
   stop_collect_record(thread);
-  tdo_stop_end();
-  if (quiet) {
-    tdo_stop_loud();
-  }
+  stop_give(quiet);
 }
 
 bool tdo_stop_is_self(const tdo_stop_thread_t *thread) {
@@ -543,17 +545,14 @@ static void stop_forked(void) {
 }
 
 void tdo_stop_after_fork_in_child(void) {
-  bool quiet = tdo_stop_quiet();
+  bool quiet;
   if (!tdo_lock_mine(&stop_right)) { /* else it was taken in order to fork */
     tdo_lock_reset(&stop_right);
     stop_depth = 0;
   }
-  tdo_stop_begin();
+  quiet = stop_take();
   stop_forked();
-  tdo_stop_end();
-  if (quiet) {
-    tdo_stop_loud();
-  }
+  stop_give(quiet);
 }
 
 #endif /* TDO_PF_LINUX && TDO_THREADS */
