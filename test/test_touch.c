@@ -17,6 +17,7 @@
 enum { LENGTH = 200 };
 
 static mps_arena_t far;
+static mps_thr_t twice; /* the other thread, once more */
 static atomic_size_t turns;
 static atomic_bool ready, quit;
 static pthread_t other;
@@ -26,6 +27,7 @@ static void *turn(void *p) {
   mps_thr_t here, there;
   REQUIRE(mps_thread_reg(&here, arena) == MPS_RES_OK);
   REQUIRE(mps_thread_reg(&there, far) == MPS_RES_OK);
+  REQUIRE(mps_thread_reg(&twice, arena) == MPS_RES_OK);
   ready = true;
   while (!quit)
     ++turns;
@@ -56,6 +58,8 @@ static void begin(void) {
 static void end(void) {
   quit = true;
   REQUIRE(pthread_join(other, NULL) == 0);
+  if (twice != NULL)
+    mps_thread_dereg(twice);
   for (size_t i = 0; i < ROOTS; ++i) {
     size_t length = 0;
     for (mps_addr_t p = table[i]; p != NULL; p = *obj_ref(p, 1), ++length)
@@ -190,6 +194,29 @@ START_TEST(inside) {
 }
 END_TEST
 
+/* A registration of a thread that such a touch has stopped ends. */
+START_TEST(deregistered) {
+  begin();
+  handle(SIGUSR1, touch);
+  target = find_barred();
+  if (target != NULL) {
+    size_t before;
+    tdo_heap_enter(arena);
+    REQUIRE(raise(SIGUSR1) == 0);
+    before = turns;
+    tdo_thread_deregister(twice);
+    twice = NULL;
+    for (int i = 0; i < 1000; ++i)
+      (void)sched_yield();
+    ck_assert_uint_eq(turns, before); /* it is registered as well */
+    ck_assert(arena->is_stopped && arena->bars_lost);
+    tdo_heap_leave(arena);
+    check_over();
+  }
+  end();
+}
+END_TEST
+
 /* The session's work is done, but for leaving: what a handler opens then is
    found on the short way, too. */
 START_TEST(at_the_end) {
@@ -293,4 +320,5 @@ START_TEST(forked_meanwhile) {
 END_TEST
 
 SUITE_LOOPS_MAIN("touching inside", 60, {between, 1}, {inside, 2},
-                 {at_the_end, 1}, {in_a_fork, 3}, {forked_meanwhile, 1})
+                 {deregistered, 1}, {at_the_end, 1}, {in_a_fork, 3},
+                 {forked_meanwhile, 1})

@@ -10,6 +10,11 @@ bool tdo_thread_check(const tdo_thread_t *thread) {
   return true;
 }
 
+void tdo_threads_quiet(mps_arena_t heap) {
+  if (!heap->quiet && tdo_stop_quiet())
+    heap->quiet = heap->eventful = true;
+}
+
 /* Room for one more thread in the list of the stopped, secured now because a
    stop must not fail. */
 static mps_res_t thread_secure(mps_arena_t heap) {
@@ -35,8 +40,10 @@ static mps_res_t thread_secure(mps_arena_t heap) {
 mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap) {
   tdo_thread_t *thread;
   void *p;
-  mps_res_t res = thread_secure(heap);
+  mps_res_t res;
 
+  tdo_threads_quiet(heap); /* a handler's hit would go through the lists */
+  res = thread_secure(heap);
   if (res != MPS_RES_OK)
     return res;
   res = tdo_control_alloc(&p, &heap->control, sizeof *thread);
@@ -58,25 +65,33 @@ mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap) {
   return MPS_RES_OK;
 }
 
+/* If a handler's hit has stopped THREAD in this session: it is this arena's no
+   longer, and must not lose its record before it runs again. */
+static void thread_let_go(tdo_thread_t *thread) {
+  mps_arena_t heap = thread->heap;
+
+  for (size_t i = 0; i < heap->stopped_count; ++i)
+    if (heap->stopped[i] == thread->stop) {
+      tdo_resume_threads(&heap->stopped[i], 1);
+      heap->stopped[i] = NULL;
+      return;
+    }
+}
+
 void tdo_thread_deregister(tdo_thread_t *thread) {
   mps_arena_t heap = thread->heap;
 
+  tdo_threads_quiet(heap);
   TDO_ASSERT(thread->roots == 0,
              "a thread was deregistered before its roots were destroyed");
   if (thread->roots > 0)
     tdo_root_forget_thread(thread);
-  /* A stopped thread must not lose its record before it runs again. */
-  tdo_threads_go(heap);
+  thread_let_go(thread);
   tdo_ring_remove(&thread->heap_ring);
   thread->sig = TDO_SIG_DEAD;
   --heap->thread_count;
   tdo_stop_deregister(thread->stop);
   tdo_control_free(&heap->control, thread, sizeof *thread);
-}
-
-void tdo_threads_quiet(mps_arena_t heap) {
-  if (!heap->quiet && tdo_stop_quiet())
-    heap->quiet = heap->eventful = true;
 }
 
 static bool thread_others(mps_arena_t heap) {
