@@ -32,40 +32,35 @@ static bool tenure_is_whole(const tdo_heap_t *heap, const tdo_chain_t *chain) {
 }
 
 /* SEG refers to what is old, and to what will be when its chain is promoted:
-   with its write bar, nothing need look at it in the next minor collection. */
+   with its write bar, nothing need look at it in the next minor collection.
+   Where a point is in it, what that makes there may refer to what is young: a
+   later promotion cleans it, when the point has left. Where there are many
+   points some stay as they are. */
 static void tenure_clean(tdo_heap_t *heap, tdo_gcseg_t *seg) {
-  if (seg->leaf || seg->ap != NULL || !heap->shielded)
+  if (seg->leaf || !heap->shielded)
     return;
+  if (seg->ap != NULL) {
+    if (heap->tenure_opens < TDO_TENURE_OPENS)
+      heap->tenure_open[heap->tenure_opens++] = seg->seg.base;
+    return;
+  }
   tdo_gcseg_summarize(seg, tdo_heap_page(heap, seg->seg.base),
                       tdo_heap_page(heap, seg->seg.limit), 0);
   tdo_gcseg_trust(seg);
   tdo_gcseg_offer(seg, seg->seg.base, seg->seg.limit, 0);
 }
 
-/* SEG was promoted with a point in it, and what that makes there may refer to
-   what is young: it is cleaned by a later promotion, when the point has left. Where
-   there are many points some stay as they are. */
-static void tenure_remember(tdo_heap_t *heap, const tdo_gcseg_t *seg) {
-  if (heap->tenure_opens < TDO_TENURE_OPENS)
-    heap->tenure_open[heap->tenure_opens++] = seg->seg.base;
-}
-
-/* Clean those of before. Another old segment may lie there by now; that is as
-   good. */
+/* Clean those that earlier promotions left. Another old segment may lie there
+   by now; that is as good. */
 static void tenure_clean_left(tdo_heap_t *heap) {
-  size_t kept = 0;
+  size_t n = heap->tenure_opens;
 
-  for (size_t i = 0; i < heap->tenure_opens; ++i) {
-    char *base = heap->tenure_open[i];
-    tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, base);
-    if (seg == NULL || seg->gen != &heap->top)
-      continue;
-    if (seg->ap != NULL)
-      heap->tenure_open[kept++] = base;
-    else
+  heap->tenure_opens = 0; /* no more come back than were read */
+  for (size_t i = 0; i < n; ++i) {
+    tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, heap->tenure_open[i]);
+    if (seg != NULL && seg->gen == &heap->top)
       tenure_clean(heap, seg);
   }
-  heap->tenure_opens = kept;
 }
 
 size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
@@ -92,8 +87,6 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
     seg->pool->klass->tenured(seg->pool, seg);
     if (whole)
       tenure_clean(heap, seg);
-    if (seg->ap != NULL)
-      tenure_remember(heap, seg);
   }
   tdo_heap_sanity_around(heap, "after a promotion");
   return bytes;
