@@ -46,7 +46,7 @@ void tdo_ld_age(tdo_ld_history_t *h, unsigned long sets) {
      apart. Only the collector writes, so no change need be atomic: all of them
      would take a tenth of a small collection. */
   atomic_store(&h->ancient, atomic_load(&h->ancient) | atomic_load(taken));
-  atomic_store_explicit(taken, 0, memory_order_relaxed);
+  atomic_store(taken, 0); /* after it (ld_moved) */
   for (int i = 0; i < TDO_LD_EPOCHS; ++i) {
     unsigned long moved =
         atomic_load_explicit(&h->moved[i], memory_order_relaxed);
@@ -96,20 +96,33 @@ void tdo_ld_merge(mps_ld_t dest, mps_arena_t heap, mps_ld_t src) {
   d->sets |= s->sets;
 }
 
+/* What has moved since THEN, at NOW; collections may go on meanwhile. */
+static unsigned long ld_moved(tdo_ld_history_t *h, unsigned long then,
+                              unsigned long now) {
+  unsigned long moved;
+
+  if (now - then < TDO_LD_EPOCHS)
+    return atomic_load(&h->moved[(then + 1) % TDO_LD_EPOCHS]);
+  /* In this order: from the slot it goes to `ancient`, and is in one of both. */
+  moved = atomic_load(&h->moved[(now + 1) % TDO_LD_EPOCHS]);
+  return moved | atomic_load(&h->ancient);
+}
+
 bool tdo_ld_isstale_any(mps_ld_t ld, mps_arena_t heap) {
   const ld_t *l = ld_of(ld);
   tdo_ld_history_t *h = &heap->ld;
-  unsigned long now = atomic_load(&h->epoch), then, moved;
+  unsigned long then, now;
+  bool stale;
 
   if (!ld_is_ours(l, heap))
     return l->sets != 0;
   then = l->epoch & LD_EPOCH;
-  if (then >= now)
-    return false;
-  if (now - then >= TDO_LD_EPOCHS)
-    moved = atomic_load(&h->ancient) |
-            atomic_load(&h->moved[(now + 1) % TDO_LD_EPOCHS]);
-  else
-    moved = atomic_load(&h->moved[(then + 1) % TDO_LD_EPOCHS]);
-  return (moved & l->sets) != 0;
+  do {
+    now = atomic_load(&h->epoch);
+    if (then >= now)
+      return false;
+    stale = (ld_moved(h, then, now) & l->sets) != 0;
+    /* If there were flips meanwhile, the slot may be another epoch's. */
+  } while (!stale && now != atomic_load(&h->epoch));
+  return stale;
 }
