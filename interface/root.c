@@ -120,11 +120,19 @@ mps_res_t mps_root_create_area_tagged(mps_root_t *root_o, mps_arena_t arena,
                           &like);
 }
 
+/* Where a table of COUNT words at BASE ends; null, which no root may end at, if
+   that is beyond all memory. */
+static void *root_table_limit(mps_addr_t *base, size_t count) {
+  return count > (SIZE_MAX - (size_t)base) / sizeof *base ? NULL
+                                                          : base + count;
+}
+
 mps_res_t mps_root_create_table(mps_root_t *root_o, mps_arena_t arena,
                                 mps_rank_t rank, mps_rm_t mode,
                                 mps_addr_t *base, size_t count) {
-  return mps_root_create_area(root_o, arena, rank, mode, base, base + count,
-                              mps_scan_area, NULL);
+  return mps_root_create_area(root_o, arena, rank, mode, base,
+                              root_table_limit(base, count), mps_scan_area,
+                              NULL);
 }
 
 mps_res_t mps_root_create_table_masked(mps_root_t *root_o, mps_arena_t arena,
@@ -132,8 +140,8 @@ mps_res_t mps_root_create_table_masked(mps_root_t *root_o, mps_arena_t arena,
                                        mps_addr_t *base, size_t count,
                                        mps_word_t mask) {
   return mps_root_create_area_tagged(root_o, arena, rank, mode, base,
-                                     base + count, mps_scan_area_tagged,
-                                     mask, 0);
+                                     root_table_limit(base, count),
+                                     mps_scan_area_tagged, mask, 0);
 }
 
 static mps_res_t root_create_thread(mps_root_t *root_o, mps_arena_t arena,

@@ -150,6 +150,9 @@ M((void)mps_telemetry_intern(NULL));
 M(res = mps_transform_apply(NULL, NULL));
 M(mps_transform_destroy(NULL));
 
+M(res = mps_root_create_table(&made_root, arena, mps_rank_exact(), 0, table, SIZE_MAX / sizeof(mps_addr_t) + 3));
+M(res = mps_root_create_table_masked(&made_root, arena, mps_rank_ambig(), 0, table, SIZE_MAX / sizeof(mps_addr_t) + 3, 7));
+
 /* destroyed handles */
 M(res = mps_fmt_create_k(&made_fmt, arena, mps_args_none); mps_fmt_destroy(made_fmt); mps_fmt_destroy(made_fmt));
 M(res = mps_fmt_create_k(&made_fmt, arena, mps_args_none); mps_fmt_destroy(made_fmt); POOL_WITH(mps_class_amc(), FORMAT, made_fmt));
