@@ -233,7 +233,7 @@ mps_res_t tdo_space_extend(tdo_space_t *sp, size_t size) {
 
   if (sp->vm == NULL || size > sp->size)
     return MPS_RES_RESOURCE;
-  need = tdo_round_up(tdo_max(size, sp->growth_min),
+  need = tdo_round_up(tdo_max(size, tdo_min(sp->growth_min, sp->size)),
                       (size_t)1 << sp->zone_shift) >>
          sp->zone_shift;
   want = tdo_max(need, tdo_min(sp->growth, sp->size) >> sp->zone_shift);

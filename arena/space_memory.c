@@ -228,9 +228,15 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
   return MPS_RES_OK;
 }
 
+/* Address space of which there is no end, as far as memory goes. */
+#define AMPLE ((uint64_t)64 << 30)
+
 size_t tdo_space_most(const tdo_space_t *sp) {
-  return sp->vm != NULL ? sp->commit_limit
-                        : tdo_min(sp->commit_limit, tdo_space_reserved(sp));
+  size_t all = sp->vm == NULL                    ? tdo_space_reserved(sp)
+               : (uint64_t)sp->size >= AMPLE ? SIZE_MAX
+                                             : sp->size;
+
+  return tdo_min(sp->commit_limit, all);
 }
 
 size_t tdo_space_room(const tdo_space_t *sp) {

@@ -586,6 +586,48 @@ START_TEST(test_growth) {
 }
 END_TEST
 
+/* To prefer more than there can be asks for all there is, not for none. */
+START_TEST(test_growth_without_end) {
+  mps_pool_t m;
+  mps_addr_t p;
+  size_t count = 0;
+  ck_assert_int_eq(setenv("TESTUDO_RESERVE", "64M", 1), 0);
+  asserted_start();
+  arena = create(MIB, SIZE_MAX, 0.5);
+  ck_assert_int_eq(mps_arena_vm_growth(arena, SIZE_MAX, SIZE_MAX), MPS_RES_OK);
+  m = manual(arena);
+  while (mps_alloc(&p, m, MIB) == MPS_RES_OK)
+    ++count;
+  ck_assert_uint_ge(count, 60);
+  check_invariants(arena);
+  mps_pool_destroy(m);
+  mps_arena_destroy(arena);
+  ck_assert_uint_eq(asserted_count, 0);
+}
+END_TEST
+
+/* Where there is little address space nothing fails that has room when all that
+   is dead has gone. */
+START_TEST(test_little_space) {
+  enum { LISTS = 500 };
+  size_t length[LISTS] = {0}, per = 11 * MIB / LISTS;
+  unsigned seed = 1;
+  ck_assert_int_eq(setenv("TESTUDO_RESERVE", "16M", 1), 0);
+  heap_start(mps_class_amc());
+  for (size_t i = 0; i < suite_size(400000, 2000); ++i) {
+    size_t at = (size_t)rand_r(&seed) % LISTS;
+    mps_addr_t p = node(2 + (size_t)rand_r(&seed) % 14);
+    if (length[at] + obj_size(p) > per)
+      length[at] = 0;
+    else
+      *obj_ref(p, 0) = table[at];
+    length[at] += obj_size(p);
+    table[at] = p;
+  }
+  heap_stop();
+}
+END_TEST
+
 /* The tables of what it grows by count as reserved, as they do as committed. */
 START_TEST(test_growth_by_pieces) {
   mps_pool_t m;
@@ -681,5 +723,6 @@ SUITE_MAIN("arena", 60, test_defaults, test_sizes, test_varargs,
            test_spare, test_little_limits, test_pause_time, test_states,
            test_collect_nothing, test_step, test_manual_advances,
            test_step_clamps, test_addresses,
-           test_extensions, test_growth, test_growth_by_pieces,
+           test_extensions, test_growth, test_growth_without_end,
+           test_little_space, test_growth_by_pieces,
            test_process_limits, test_topless, test_destroy_in_use)
