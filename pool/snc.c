@@ -301,9 +301,11 @@ typedef struct snc_scan {
 static bool snc_scan_visit(void *closure, tdo_pool_t *pool, char *base,
                            char *limit) {
   snc_scan_t *s = closure;
+  mps_res_t res = tdo_scan_formatted(s->scan, pool, base, limit);
 
-  s->res = tdo_scan_formatted(s->scan, pool, base, limit);
-  return s->res == MPS_RES_OK;
+  if (s->res == MPS_RES_OK)
+    s->res = res;
+  return true; /* on with the others */
 }
 
 static mps_res_t snc_scan_roots(tdo_pool_t *pool, tdo_scan_t *scan) {

@@ -244,6 +244,50 @@ START_TEST(misuse) {
 }
 END_TEST
 
+static unsigned failing; /* scans that are going to fail */
+
+static mps_res_t scan_badly(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
+  if (failing == 0)
+    return nodes_scan(ss, base, limit);
+  --failing;
+  return MPS_RES_FAIL;
+}
+
+/* A scan method that fails is reported, and keeps no other from being
+   scanned. */
+START_TEST(scan_fails) {
+  mps_fmt_t bad_format;
+  mps_pool_t bad;
+  mps_ap_t points[2];
+  node_t *p[2];
+
+  open_pools();
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, scan_badly);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, nodes_skip);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, nodes_pad);
+    ck_assert_int_eq(mps_fmt_create_k(&bad_format, arena, args), MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  ck_assert_int_eq(mps_pool_create(&bad, arena, mps_class_snc(), bad_format),
+                   MPS_RES_OK);
+  for (int i = 0; i < 2; ++i) {
+    points[i] = make_ap(bad, mps_rank_exact());
+    p[i] = make(points[i], NODE, 1);
+    p[i]->word[0] = make(moving_ap, NODE, 3 + (size_t)i);
+  }
+  failing = 1;
+  ASSERTED((void)mps_arena_collect(arena));
+  ck_assert_uint_eq(failing, 0);
+  ck_assert(node_words(p[0]->word[0]) == 3 || node_words(p[1]->word[0]) == 4);
+  for (int i = 0; i < 2; ++i)
+    mps_ap_destroy(points[i]);
+  mps_pool_destroy(bad);
+  mps_fmt_destroy(bad_format);
+  close_pools();
+}
+END_TEST
+
 /* A stack machine on top of a moving heap, with collections in progress. */
 START_TEST(machine) {
   enum { DEPTH = 60 };
@@ -323,4 +367,4 @@ START_TEST(spare_segments) {
 END_TEST
 
 SUITE_MAIN("snc", 60, roots, many_buffers, frames, points_end, commit_fails,
-           misuse, machine, spare_segments)
+           misuse, scan_fails, machine, spare_segments)

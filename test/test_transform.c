@@ -189,6 +189,34 @@ static void check_ambiguous(ptrdiff_t offset, mps_bool_t expected,
   heap_stop();
 }
 
+static mps_res_t scan_badly(mps_ss_t ss, void *p, size_t s) {
+  (void)ss, (void)p, (void)s;
+  return MPS_RES_FAIL;
+}
+
+/* Where an ambiguous root cannot be scanned nothing is known: that is said, and
+   nothing replaced. */
+START_TEST(test_ambiguous_failing) {
+  mps_bool_t applied = 7;
+  heap_start(mps_class_amc());
+  fill();
+  begin();
+  ck_assert_int_eq(mps_root_create(&words_root, arena, mps_rank_ambig(), 0,
+                                   scan_badly, NULL, 0), MPS_RES_OK);
+  old[0] = table[2];
+  new[0] = table[3];
+  ck_assert_int_eq(mps_transform_add_oldnew(transform, old, new, 1),
+                   MPS_RES_OK);
+  ASSERTED(ck_assert_int_eq(mps_transform_apply(&applied, transform),
+                            MPS_RES_OK));
+  ck_assert(!applied);
+  ck_assert_uint_eq(number_of(table[2]), 2);
+  mps_transform_destroy(transform);
+  mps_root_destroy(words_root);
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_ambiguous) {
   check_ambiguous(0, 0, 1);
 }
@@ -386,6 +414,7 @@ END_TEST
 SUITE_MAIN("transform", 30, test_apply, test_apply_old_with_header, test_empty,
            test_empty_with_objects, test_null_and_same, test_swap,
            test_ambiguous, test_ambiguous_interior, test_ambiguous_beyond,
-           test_ambiguous_not_interior, test_ambiguous_stack, test_dead_stack,
+           test_ambiguous_not_interior, test_ambiguous_failing,
+           test_ambiguous_stack, test_dead_stack,
            test_stale, test_in_progress, test_many_pairs_and_left_behind,
            test_old_dies, test_misuse)

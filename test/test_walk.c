@@ -306,6 +306,31 @@ START_TEST(test_roots_walk_thread) {
 }
 END_TEST
 
+static mps_res_t scan_badly(mps_ss_t ss, void *p, size_t s) {
+  (void)ss, (void)p, (void)s;
+  return MPS_RES_FAIL;
+}
+
+/* A root that cannot be scanned is reported, and hides no other. */
+START_TEST(test_roots_walk_failing) {
+  mps_root_t bad;
+  heap_start(mps_class_amc());
+  mps_root_destroy(table_root);
+  ck_assert_int_eq(mps_root_create(&bad, arena, mps_rank_exact(), 0,
+                                   scan_badly, NULL, 0), MPS_RES_OK);
+  ck_assert_int_eq(mps_root_create_table(&table_root, arena, mps_rank_exact(),
+                                         0, table, ROOTS), MPS_RES_OK);
+  mps_arena_clamp(arena);
+  table[0] = numbered(0);
+  mps_arena_park(arena);
+  met = met_table = 0;
+  ASSERTED(mps_arena_roots_walk(arena, step_root, &met, 44));
+  ck_assert_uint_eq(met_table, 1);
+  mps_root_destroy(bad);
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_walk_misuse) {
   mps_pool_t manual;
   heap_start(mps_class_amc());
@@ -332,4 +357,5 @@ SUITE_MAIN("walk", 30, test_pool_walk, test_pool_walk_header,
            test_pool_walk_leaf, test_pool_walk_stops, test_pool_walk_changes,
            test_pool_walk_manual, test_formatted_objects_walk,
            test_walk_in_collection, test_amc_apply, test_roots_walk,
-           test_roots_walk_thread, test_walk_misuse)
+           test_roots_walk_thread, test_roots_walk_failing,
+           test_walk_misuse)

@@ -82,9 +82,14 @@ mps_res_t tdo_transform_add(tdo_transform_t *t, mps_addr_t *old,
 
 #define TRANSFORM_FOUND MPS_RES_FAIL /* ends the search */
 
+typedef struct transform_search {
+  const tdo_transform_t *transform;
+  bool found;
+} transform_search_t;
+
 /* One ambiguous reference: what would it pin? */
 static mps_res_t transform_probe(tdo_scan_t *scan, mps_addr_t *ref_io) {
-  const tdo_transform_t *t = scan->closure;
+  transform_search_t *search = scan->closure;
   tdo_gcseg_t *seg = tdo_gcseg_of(&scan->heap->space, *ref_io);
   mps_addr_t target = *ref_io;
   void *new;
@@ -93,17 +98,23 @@ static mps_res_t transform_probe(tdo_scan_t *scan, mps_addr_t *ref_io) {
     return MPS_RES_OK;
   if (seg->pool->klass->pinned != NULL)
     target = seg->pool->klass->pinned(seg->pool, seg, target);
-  return tdo_table_get(&new, &t->pairs, target) ? TRANSFORM_FOUND : MPS_RES_OK;
+  search->found = tdo_table_get(&new, &search->transform->pairs, target);
+  return search->found ? TRANSFORM_FOUND : MPS_RES_OK;
 }
 
 static mps_res_t transform_probe_root(mps_arena_t heap, tdo_root_t *root,
                                       void *closure) {
+  const transform_search_t *search = closure;
   tdo_scan_t scan;
+  mps_res_t res;
 
   if (root->rank != TDO_RANK_AMBIG)
     return MPS_RES_OK;
   tdo_walk_scan_init(&scan, heap, TDO_RANK_AMBIG, transform_probe, closure);
-  return tdo_root_scan(&scan, root);
+  res = tdo_root_scan(&scan, root);
+  TDO_ASSERT(res == MPS_RES_OK || search->found,
+             "a root's scan method failed");
+  return res;
 }
 
 /* The rank of the references in the objects at BASE. */
@@ -115,30 +126,40 @@ static mps_rank_t transform_rank(mps_arena_t heap, const char *base) {
 
 static bool transform_probe_objects(void *closure, tdo_pool_t *pool,
                                     char *base, char *limit) {
+  const transform_search_t *search = closure;
   tdo_scan_t scan;
+  mps_res_t res;
 
   if (transform_rank(pool->heap, base) != TDO_RANK_AMBIG)
     return true;
   tdo_walk_scan_init(&scan, pool->heap, TDO_RANK_AMBIG, transform_probe,
                      closure);
-  return tdo_scan_formatted(&scan, pool, base, limit) == MPS_RES_OK;
+  res = tdo_scan_formatted(&scan, pool, base, limit);
+  TDO_ASSERT(res == MPS_RES_OK || search->found,
+             "a format's scan method failed");
+  return res == MPS_RES_OK;
 }
 
 /* Visit the objects of every pool that may hold references; false if a visit
    ended it. */
-static bool transform_each_pool(tdo_transform_t *t, tdo_walk_visit_t visit) {
-  TDO_RING_FOR(node, &t->heap->pools) {
+static bool transform_each_pool(mps_arena_t heap, tdo_walk_visit_t visit,
+                                void *closure) {
+  TDO_RING_FOR(node, &heap->pools) {
     tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
     if (pool->klass->scanned && pool->klass->walk != NULL &&
-        !pool->klass->walk(pool, visit, t))
+        !pool->klass->walk(pool, visit, closure))
       return false;
   }
   return true;
 }
 
-static bool transform_pinned(tdo_transform_t *t) {
-  return tdo_walk_each_root(t->heap, transform_probe_root, t) != MPS_RES_OK ||
-         !transform_each_pool(t, transform_probe_objects);
+/* May there be an ambiguous reference to what would be replaced? */
+static bool transform_pinned(const tdo_transform_t *t) {
+  transform_search_t search = {t, false};
+
+  return tdo_walk_each_root(t->heap, transform_probe_root, &search) !=
+             MPS_RES_OK ||
+         !transform_each_pool(t->heap, transform_probe_objects, &search);
 }
 
 /* ---- replacing ---- */
@@ -155,11 +176,14 @@ static mps_res_t transform_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
 static mps_res_t transform_replace_root(mps_arena_t heap, tdo_root_t *root,
                                         void *closure) {
   tdo_scan_t scan;
+  mps_res_t res;
 
   if (root->rank == TDO_RANK_AMBIG)
     return MPS_RES_OK;
   tdo_walk_scan_init(&scan, heap, root->rank, transform_fix, closure);
-  return tdo_root_scan(&scan, root);
+  res = tdo_root_scan(&scan, root);
+  TDO_ASSERT(res == MPS_RES_OK, "a root's scan method failed");
+  return MPS_RES_OK; /* on with the others */
 }
 
 static bool transform_replace_objects(void *closure, tdo_pool_t *pool,
@@ -182,20 +206,19 @@ static bool transform_replace_objects(void *closure, tdo_pool_t *pool,
 
 mps_res_t tdo_transform_apply(bool *applied_o, tdo_transform_t *t) {
   mps_arena_t heap = t->heap;
-  mps_res_t res;
 
   if (tdo_trace_flipped(&heap->trace))
     return MPS_RES_LIMIT;
   if (transform_stale(t)) /* .present */
     return MPS_RES_PARAM;
+  tdo_trace_give_up(heap); /* so that one collection is what comes of this */
   tdo_threads_stop(heap);
   if (transform_pinned(t)) {
     *applied_o = false;
     return MPS_RES_OK;
   }
-  res = tdo_walk_each_root(heap, transform_replace_root, t);
-  TDO_ASSERT(res == MPS_RES_OK, "a root's scan method failed");
-  (void)transform_each_pool(t, transform_replace_objects);
+  (void)tdo_walk_each_root(heap, transform_replace_root, t);
+  (void)transform_each_pool(heap, transform_replace_objects, t);
   heap->explicit_collect = true;
   (void)tdo_policy_collect(heap, "A transform was applied.");
   heap->explicit_collect = false;

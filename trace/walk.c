@@ -112,10 +112,13 @@ static mps_res_t walk_roots_visit(mps_arena_t heap, tdo_root_t *root,
                                   void *closure) {
   walk_roots_t *w = closure;
   tdo_scan_t scan;
+  mps_res_t res;
 
   w->root = root;
   tdo_walk_scan_init(&scan, heap, root->rank, walk_roots_fix, w);
-  return tdo_root_scan(&scan, root);
+  res = tdo_root_scan(&scan, root);
+  TDO_ASSERT(res == MPS_RES_OK, "a root's scan method failed");
+  return MPS_RES_OK; /* on with the others */
 }
 
 void tdo_walk_roots(mps_arena_t heap, mps_roots_stepper_t step, void *p,
