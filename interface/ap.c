@@ -81,8 +81,10 @@ ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
   polls = entry_poll_due(arena, tdo_max(size, tdo_ap_used(ap))) ||
           ap->pool->format != NULL;
   entry_scannable(arena, hot);
-  if (polls)
+  if (polls) {
+    (void)tdo_ap_prepare(ap, size);
     tdo_policy_poll(arena);
+  }
   res = tdo_ap_fill(&p, ap, size);
   while (tdo_shortage_collect(arena, res, &attempt))
     res = tdo_ap_fill(&p, ap, size);

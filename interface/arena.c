@@ -391,7 +391,7 @@ void mps_arena_park(mps_arena_t arena) {
     arena->clamp = TDO_CLAMPED;
     return;
   }
-  tdo_trace_finish(arena);
+  tdo_trace_settle(arena);
   arena->clamp = TDO_PARKED;
   tdo_heap_leave(arena);
 }

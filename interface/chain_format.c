@@ -39,7 +39,8 @@ void mps_chain_destroy(mps_chain_t chain) {
   TDO_ASSERT(!tdo_trace_busy(&arena->trace) || chain->pools > 0 ||
                  !chain->gens[0].condemned,
              "a chain was destroyed while it is being collected");
-  tdo_trace_finish(arena);
+  if (tdo_trace_flipped(&arena->trace)) /* else nothing of it is condemned */
+    tdo_trace_finish(arena);
   tdo_chain_destroy(chain);
   tdo_heap_leave(arena);
 }

@@ -299,6 +299,12 @@ static bool amc_is_pad(const amc_pool_t *amc, const amc_seg_t *seg,
                       (size_t)(base - seg->padded) >> amc->shift);
 }
 
+static char *amc_first(const tdo_gcseg_t *gc) {
+  const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
+
+  return seg->first != NULL ? seg->first : gc->seg.base;
+}
+
 static mps_res_t amc_addr_object(mps_addr_t *ref_o, tdo_pool_t *pool,
                                  tdo_gcseg_t *gc, mps_addr_t addr) {
   amc_pool_t *amc = tdo_amc_of(pool);
@@ -344,7 +350,9 @@ static const tdo_pool_class_t amc_class = {
     AMC_METHODS,
     .name = "AMC",
     .scanned = true,
+    .first = amc_first,
     .stays = tdo_amc_stays,
+    .pardon = tdo_amc_pardon,
     .scan = tdo_amc_scan,
     .widen = tdo_amc_widen,
     .scan_range = tdo_amc_scan_range,

@@ -149,6 +149,7 @@ mps_res_t tdo_amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg,
 /* amc_trace.c: methods of the class. */
 void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc);
 bool tdo_amc_stays(const tdo_pool_t *pool, const tdo_gcseg_t *gc);
+void tdo_amc_pardon(tdo_gcseg_t *gc);
 mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
                       mps_addr_t *ref_io);
 bool tdo_amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io);

@@ -478,6 +478,13 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   gc->express = seg->in_place ? amc_fix_in_place : NULL;
 }
 
+void tdo_amc_pardon(tdo_gcseg_t *gc) {
+  amc_seg_t *seg = tdo_amc_seg_of(gc);
+
+  TDO_CHECK(seg->in_place && seg->pins == NULL);
+  gc->nailed = seg->in_place = false;
+}
+
 void tdo_amc_tenured(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   tdo_amc_close_to(tdo_amc_of(pool), tdo_amc_seg_of(gc));
 }

@@ -145,6 +145,7 @@ START_TEST(dead_meanwhile) {
     size_t size = mps_pool_total_size(pool);
     go_on_ahead();
     memset(table, 0, sizeof table);
+    mps_arena_release(arena);
     mps_arena_park(arena);
     ck_assert_uint_lt(mps_pool_total_size(pool), size / 8);
   }
@@ -238,17 +239,110 @@ START_TEST(transformed_meanwhile) {
     mps_addr_t old = *obj_ref(table[0], 1), new = *obj_ref(table[1], 1);
     mps_transform_t t;
     mps_bool_t applied = 0;
+    mps_word_t collections;
     go_on_ahead();
     ck_assert_int_eq(mps_transform_create(&t, arena), MPS_RES_OK);
     ck_assert_int_eq(mps_transform_add_oldnew(t, &old, &new, 1), MPS_RES_OK);
     old = new = NULL;
+    collections = mps_collections(arena);
     ck_assert_int_eq(mps_transform_apply(&applied, t), MPS_RES_OK);
     ck_assert(applied);
+    ck_assert_uint_eq(mps_collections(arena), collections + 1);
     mps_transform_destroy(t);
     ck_assert_ptr_eq(*obj_ref(table[0], 1), *obj_ref(table[1], 1));
     ck_assert_uint_eq(number_of(*obj_ref(table[0], 1)), 1);
     table[0] = NULL;
     tdo_arena_check(arena);
+  }
+  end();
+}
+END_TEST
+
+/* ---- the flip that does not come ---- */
+
+static mps_addr_t clue[1]; /* ambiguous */
+
+static void lose_chain(void) {
+  mps_gen_param_s gen = {100, 0.5};
+  mps_chain_t other;
+  ck_assert_int_eq(mps_chain_create(&other, arena, 1, &gen), MPS_RES_OK);
+  mps_chain_destroy(other);
+}
+
+static void lose_empty_pool(void) {
+  mps_pool_destroy(obj_pool(mps_class_amc()));
+}
+
+/* One that has condemned objects. */
+static void lose_full_pool(void) {
+  for (size_t i = 0; i < ROOTS; i += ROOTS / OTHERS)
+    *obj_ref(table[i], 3) = NULL;
+  mps_ap_destroy(other_ap);
+  mps_pool_destroy(other_pool);
+  other_pool = obj_pool(mps_class_amc());
+  other_ap = point(other_pool);
+}
+
+static void park(void) {
+  mps_arena_park(arena);
+}
+
+static size_t roots_met;
+
+static void meet_root(mps_addr_t *ref, mps_root_t root, void *p, size_t s) {
+  (void)ref, (void)root, (void)p, (void)s;
+  ++roots_met;
+}
+
+/* A transform that an ambiguous reference forbids: the arena is parked. */
+static void transform_pinned(void) {
+  mps_addr_t old = table[0], new = table[1];
+  mps_transform_t t;
+  mps_bool_t applied = 7;
+  mps_root_t root;
+  clue[0] = old;
+  ck_assert_int_eq(mps_root_create_table(&root, arena, mps_rank_ambig(), 0,
+                                         clue, 1), MPS_RES_OK);
+  ck_assert_int_eq(mps_transform_create(&t, arena), MPS_RES_OK);
+  ck_assert_int_eq(mps_transform_add_oldnew(t, &old, &new, 1), MPS_RES_OK);
+  ck_assert_int_eq(mps_transform_apply(&applied, t), MPS_RES_OK);
+  ck_assert(!applied);
+  roots_met = 0;
+  mps_arena_roots_walk(arena, meet_root, NULL, 0);
+  ck_assert_uint_ge(roots_met, ROOTS);
+  mps_transform_destroy(t);
+  mps_root_destroy(root);
+}
+
+static void (*const stills[])(void) = {lose_chain, lose_empty_pool,
+                                       lose_full_pool, park, transform_pinned};
+
+/* Nothing moves in a clamped arena, whatever is taken from it, nor when it is
+   parked then; and what was begun is done later. */
+START_TEST(clamped_meanwhile) {
+  mps_addr_t *before;
+  begin();
+  if (begin_ahead()) {
+    mps_word_t collections = mps_collections(arena);
+    write_old();
+    go_on_ahead();
+    mps_arena_clamp(arena);
+    before = memcpy(malloc(sizeof table), table, sizeof table);
+    stills[_i]();
+    ck_assert_uint_eq(mps_collections(arena), collections);
+    ck_assert_mem_eq(before, table, sizeof table);
+    free(before);
+    write_old();
+    check_lists();
+    mps_arena_release(arena);
+    for (size_t i = 0; i < suite_size(1 << 20, 100); ++i)
+      (void)node(2);
+    mps_arena_park(arena);
+    ck_assert(suite_stressed() || heap->stats.full_collections > 4);
+    check_lists();
+    tdo_arena_check(arena);
+    collect();
+    check_lists();
   }
   end();
 }
@@ -309,6 +403,7 @@ END_TEST
 
 SUITE_LOOPS_MAIN("ahead", 60, {written_meanwhile, 1}, {dead_meanwhile, 1},
                  {what_comes_between, sizeof others / sizeof others[0]},
+                 {clamped_meanwhile, sizeof stills / sizeof stills[0]},
                  {asked_to_start, 1}, {transformed_meanwhile, 1},
                  {closed_at_the_flip, 1},
                  {when_the_heap_has_grown, 1})

@@ -114,7 +114,6 @@ START_TEST(ambiguous_references) {
 }
 END_TEST
 
-/* Blocks of ambiguous rank: any words; nothing in them is changed. */
 /* Objects that refer to each other, one of them ambiguously: they die, and
    while they live the ambiguous reference is followed by a pin. */
 START_TEST(ambiguous_cycle) {
@@ -142,12 +141,14 @@ START_TEST(ambiguous_cycle) {
   memset(table, 0, sizeof table);
   collect();
   ck_assert_uint_eq(live_bytes() - unused(ambig), 0);
-  ck_assert_uint_eq(in_use(moving), unused(moving_ap));
+  /* A pad may lie in the grain where the point's buffer begins. */
+  ck_assert_uint_lt(in_use(moving), unused(moving_ap) + (size_t)sysconf(_SC_PAGESIZE));
   mps_ap_destroy(ambig);
   close_pools();
 }
 END_TEST
 
+/* Blocks of ambiguous rank: any words; nothing in them is changed. */
 START_TEST(ambiguous_rank) {
   mps_ap_t ambig, bad;
   mps_pool_t none;

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #endif
 #include "test/objects.h"
+#include "mpscams.h"
+#include "mpscawl.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -662,7 +664,69 @@ START_TEST(in_a_stop) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("interrupt", 60, {in_a_handler, 2}, {in_a_fault_handler, 1},
+/* ---- between instructions of a reserve ---- */
+
+enum { RESERVED = 64, BETWEEN = 20, HANDLED = 4000 };
+
+static mps_pool_class_t reserving_class(int i) {
+  return i == 0 ? mps_class_amc() : i == 1 ? mps_class_ams() : mps_class_awl();
+}
+
+/* It allocates on a point of its own, until what is not used has been taken. */
+static void allocate_much(int sig) {
+  (void)sig;
+  for (size_t i = 0; i < suite_size(10 * HANDLED, 200); ++i) {
+    mps_addr_t p = obj_on(handler_ap, OBJ_NODE, 6);
+    *obj_ref(p, 5) = (mps_addr_t)(i % ROOTS << 2 | 1);
+    table[i % ROOTS] = p;
+  }
+}
+
+/* The macro, with a signal when the block was found to fit and is not taken yet:
+   all that the library may do to the point is to null its limit. */
+static mps_addr_t reserve_interrupted(bool comes) {
+  mps_addr_t p = ap->init;
+  if ((char *)ap->alloc + RESERVED > (char *)ap->limit) {
+    REQUIRE(mps_ap_fill(&p, ap, RESERVED) == MPS_RES_OK);
+    return p;
+  }
+  if (comes)
+    REQUIRE(raise(SIGUSR2) == 0);
+  ap->alloc = (char *)ap->alloc + RESERVED;
+  return p;
+}
+
+static void make_interrupted(void) {
+  mps_addr_t p;
+  bool comes = true;
+  do {
+    p = reserve_interrupted(comes);
+    comes = false;
+    memset(p, 0x41, RESERVED);
+    *(mps_word_t *)p = RESERVED << 3 | OBJ_NODE;
+  } while (!mps_commit(ap, p, RESERVED));
+}
+
+START_TEST(in_a_reserve) {
+  struct sigaction action = {.sa_handler = allocate_much};
+  heap_start(reserving_class(_i));
+  mps_arena_spare_set(arena, 0.0);
+  handler_ap = point(pool);
+  ck_assert_int_eq(sigaction(SIGUSR2, &action, NULL), 0);
+  for (size_t round = 0; round < BETWEEN; ++round) {
+    make_interrupted();
+    for (size_t i = 0; i < ROOTS; ++i)
+      REQUIRE(table[i] == NULL ||
+              (obj_kind(table[i]) == OBJ_NODE &&
+               *obj_ref(table[i], 5) == (mps_addr_t)(i << 2 | 1)));
+  }
+  ck_assert_uint_gt(statistics().collections, 0);
+  mps_ap_destroy(handler_ap);
+  heap_stop();
+}
+END_TEST
+
+SUITE_LOOPS_MAIN("interrupt", 60, {in_a_reserve, 3}, {in_a_handler, 2}, {in_a_fault_handler, 1},
                  {in_a_callback, 2 * MISTAKES},
                  {in_a_callback_at_a_barrier, MISTAKES}, {at_any_moment, 1},
                  {in_a_stop, 3})

@@ -3,7 +3,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
 #include "code/clock.h"
-#include "trace/heap.h"
+#include "trace/enter.h"
 #include "trace/pause.h"
 
 #include "test/objects.h"
@@ -30,6 +30,51 @@ static void begin(void (*prepare)(void)) {
   mps_arena_release(arena);
   ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
 }
+
+static void prepare_nothing(void) {
+}
+
+/* Where there is no limit to a pause, what is in progress ends at once. */
+START_TEST(limit_taken_away) {
+  const tdo_heap_t *heap;
+  size_t count = 0;
+  heap_start(mps_class_amc());
+  heap = arena;
+  mps_arena_pause_time_set(arena, 0);
+  begin(prepare_nothing);
+  ck_assert_int_eq(tdo_trace_busy(&heap->trace), tdo_heap_guarded(heap));
+  mps_arena_pause_time_set(arena, INFINITY);
+  for (; tdo_trace_busy(&heap->trace) && count < 10000; ++count)
+    (void)node(10);
+  ck_assert_uint_lt(count, 10000);
+  heap_stop();
+}
+END_TEST
+
+/* A full collection that is asked for during a minor one comes, though the
+   program does nothing but step. */
+START_TEST(asked_for_in_a_minor) {
+  tdo_heap_t *heap;
+  size_t full;
+  heap_start(mps_class_amc());
+  heap = arena;
+  mps_arena_pause_time_set(arena, 0);
+  begin(prepare_nothing);
+  mps_arena_park(arena);
+  for (size_t i = 0; i < ROOTS; ++i)
+    *obj_ref(table[i], 1) = numbered(i);
+  mps_arena_release(arena);
+  full = heap->stats.full_collections;
+  tdo_heap_enter(heap);
+  ck_assert(tdo_trace_start(heap, chain, 0, "test"));
+  tdo_heap_leave(heap);
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  while (mps_arena_step(arena, 1.0, 0.0))
+    continue;
+  ck_assert_uint_eq(heap->stats.full_collections, full + 1);
+  heap_stop();
+}
+END_TEST
 
 static void fill_weak(void) {
   for (size_t i = 0; i < WEAK; i += 2) {
@@ -275,5 +320,6 @@ START_TEST(dead_before_buffers) {
 }
 END_TEST
 
-SUITE_MAIN("slices", 60, weak_roots, pauses, definalization, closed,
+SUITE_MAIN("slices", 60, limit_taken_away, asked_for_in_a_minor, weak_roots,
+           pauses, definalization, closed,
            dead_before_buffers)

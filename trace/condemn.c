@@ -4,22 +4,28 @@
    SPDX-License-Identifier: BSD-2-Clause
 
    .ahead  Between being condemned ahead and the flip, a white segment is like
-   any other to the mutator. No collection runs that would look at its summary
-   or its colour, and what the mutator writes there is found when the segment is
-   scanned, as a whole. The read bars that keep the mutator out go up at the
-   flip: heap->ahead tells where. A flip so looks at none of the descriptors,
+   any other to the mutator, and its pages keep their summary and their bars: it
+   may still be pardoned. No collection runs that would look at its colour. At
+   the flip what is known of its pages is forgotten, and the read bars go up that
+   keep the mutator out: heap->ahead tells where. A flip so looks at none of the descriptors,
    which for a large heap takes as long as all else that it does. */
 #include "code/check.h"
 #include "code/clock.h"
 #include "trace/enter.h"
+#include "trace/tell.h"
 
 /* Nothing but a buffer: there is nothing to collect in it, and what goes in
    from now on is black. A buffer where blocks do not move may have some behind
    it: those must be white when all is condemned, since no summary names what is
    old. */
 static bool condemn_is_buffer(const tdo_gcseg_t *seg) {
-  return seg->ap != NULL && tdo_ap_committed(seg->ap) == seg->seg.base &&
-         (seg->pool->klass->moving || seg->ap->limit == seg->seg.limit);
+  const tdo_pool_class_t *klass = seg->pool->klass;
+
+  if (seg->ap == NULL)
+    return false;
+  return tdo_ap_committed(seg->ap) ==
+             (klass->first != NULL ? klass->first(seg) : seg->seg.base) &&
+         (klass->moving || seg->ap->limit == seg->seg.limit);
 }
 
 static bool condemn_has_objects(const tdo_gen_t *gen) {
@@ -41,14 +47,19 @@ static void condemn_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
   seg->gen->condemned_size += (double)size;
   heap->trace.moves |= seg->pool->klass->moving;
   seg->pool->klass->whiten(seg->pool, seg);
-  if (!seg->leaf) {
-    size_t page = tdo_heap_page(heap, seg->seg.base);
-    size_t end = tdo_heap_page(heap, seg->seg.limit);
-    tdo_gcseg_summarize(seg, page, end, 0);
-    if (seg->ap != NULL) { /* the mutator goes on filling the rest */
-      size_t first = tdo_heap_page(heap, tdo_ap_committed(seg->ap));
-      tdo_gcseg_summarize(seg, first, end, TDO_DIRTY);
-    }
+}
+
+/* White SEG is scanned, if it lives, and then its pages are told anew. */
+static void condemn_forget(mps_arena_t heap, tdo_gcseg_t *seg) {
+  size_t page = tdo_heap_page(heap, seg->seg.base);
+  size_t end = tdo_heap_page(heap, seg->seg.limit);
+
+  if (seg->leaf)
+    return;
+  tdo_gcseg_summarize(seg, page, end, 0);
+  if (seg->ap != NULL) { /* the mutator goes on filling the rest */
+    size_t first = tdo_heap_page(heap, tdo_ap_committed(seg->ap));
+    tdo_gcseg_summarize(seg, first, end, TDO_DIRTY);
   }
 }
 
@@ -83,6 +94,7 @@ void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
     if (condemn_is_buffer(seg))
       continue;
     condemn_seg(heap, seg);
+    condemn_forget(heap, seg);
     if (condemn_closes(seg))
       tdo_gcseg_bar(seg);
     tdo_gcseg_set_white(seg);
@@ -140,7 +152,24 @@ void tdo_condemn_bar_ahead(mps_arena_t heap) {
     return;
   while ((p = tdo_bits_next_set(heap->ahead, q, limit)) < limit) {
     q = tdo_bits_next_clear(heap->ahead, p, limit);
+    tdo_summary_set(&heap->summary, p, q, 0);
+    tdo_tell_summary(heap, p, q, 0, false);
     tdo_shield_raise(&heap->shield, p, q, TDO_BAR_READ);
     tdo_bits_clear_range(heap->ahead, p, q);
   }
+}
+
+void tdo_condemn_pardon(mps_arena_t heap) {
+  tdo_ring_t *white = &heap->top.white;
+
+  while (!tdo_ring_empty(white)) {
+    tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, white->next);
+    tdo_bits_clear_range(heap->ahead, tdo_heap_page(heap, seg->seg.base),
+                         tdo_heap_page(heap, seg->seg.limit));
+    seg->barred = false;
+    seg->pool->klass->pardon(seg);
+    tdo_gcseg_clear_white(seg);
+  }
+  TDO_RING_FOR(node, &heap->top.segs)
+  TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, node)->passed = false;
 }

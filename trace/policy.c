@@ -41,11 +41,11 @@ tdo_nursery_facts_t tdo_policy_bounds(const tdo_heap_t *heap) {
                                .least = (double)(TDO_DEFAULT_NURSERY << 10)};
 }
 
-/* Highest generation of CHAIN over its capacity, or -1. */
+/* Highest generation of CHAIN over its capacity, or -1; none during a ramp. */
 static long policy_due(const tdo_chain_t *chain) {
   long due = -1;
 
-  for (size_t i = 0; i < chain->count; ++i)
+  for (size_t i = 0; i < chain->count && chain->ramps == 0; ++i)
     if (chain->gens[i].fresh > chain->gens[i].capacity)
       due = (long)i;
   return due;
@@ -154,7 +154,7 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   double least = SCAN_RATE * tdo_pause_slice_ns(heap) * 1e-9;
   size_t work;
 
-  if (tdo_shortage_crammed(heap)) {
+  if (tdo_shortage_crammed(heap) || !policy_incremental(heap)) {
     tdo_trace_finish(heap);
     return;
   }
@@ -332,7 +332,7 @@ void tdo_policy_poll(tdo_heap_t *heap) {
   }
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    long due = chain->ramps > 0 ? -1 : policy_due(chain);
+    long due = policy_due(chain);
     if (due >= 0) {
       if (!policy_small_chain(heap, chain) && !policy_tenure(heap, chain) &&
           tdo_trace_start(heap, chain, (size_t)due,
@@ -344,8 +344,10 @@ void tdo_policy_poll(tdo_heap_t *heap) {
 }
 
 bool tdo_policy_start_full(tdo_heap_t *heap, const char *why) {
-  if (tdo_trace_flipped(&heap->trace))
+  if (tdo_trace_flipped(&heap->trace) && heap->trace.full)
     return true;
+  if (tdo_trace_flipped(&heap->trace))
+    tdo_trace_finish(heap); /* a minor one, of which little is left */
   heap->debt = 0;
   heap->full_wanted = false;
   if (!tdo_trace_start(heap, NULL, 0, why))
@@ -355,6 +357,7 @@ bool tdo_policy_start_full(tdo_heap_t *heap, const char *why) {
 }
 
 bool tdo_policy_collect(tdo_heap_t *heap, const char *why) {
+  tdo_trace_give_up(heap);
   tdo_trace_finish(heap);
   heap->full_wanted = false;
   if (!tdo_trace_start(heap, NULL, 0, why)) {

@@ -44,6 +44,24 @@ mps_res_t tdo_pool_create(tdo_pool_t **pool_o, mps_arena_t heap,
   return MPS_RES_OK;
 }
 
+static bool pool_has_white(const tdo_pool_t *pool) {
+  TDO_RING_FOR(node, (tdo_ring_t *)&pool->segs) {
+    if (TDO_RING_ENTRY(tdo_gcseg_t, seg.pool_ring, node)->white)
+      return true;
+  }
+  return false;
+}
+
+/* No collection in progress refers to POOL's segments any more. */
+static void pool_uncollect(tdo_pool_t *pool) {
+  mps_arena_t heap = pool->heap;
+
+  if (heap->trace.state != TDO_TRACE_AHEAD)
+    tdo_trace_finish(heap);
+  else if (pool_has_white(pool))
+    tdo_trace_give_up(heap);
+}
+
 void tdo_pool_destroy(tdo_pool_t *pool) {
   mps_arena_t heap = pool->heap;
 
@@ -51,9 +69,8 @@ void tdo_pool_destroy(tdo_pool_t *pool) {
              "a pool was destroyed before its allocation points");
   if (!tdo_ring_empty(&pool->aps))
     return;
-  /* A collection in progress may refer to its segments. */
   if (pool->klass->automatic) {
-    tdo_trace_finish(heap);
+    pool_uncollect(pool);
     tdo_finals_forget(heap, pool);
   }
   pool->klass->finish(pool);

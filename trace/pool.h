@@ -75,11 +75,17 @@ struct mps_pool_class_s {
   mps_res_t (*frame_pop)(tdo_ap_t *ap, mps_frame_t frame);
 
   /* Collection (automatic classes). See trace/gcseg.h for segments. */
+  /* Where SEG's objects begin, after what is known to be dead. Null method: at
+     its base. */
+  char *(*first)(const tdo_gcseg_t *seg);
   /* SEG was condemned: forget marks. Buffers were dealt with. */
   void (*whiten)(tdo_pool_t *pool, tdo_gcseg_t *seg);
   /* Would SEG, condemned now, be collected in place, and nothing that the
      mutator does matter to that? Null: no. */
   bool (*stays)(const tdo_pool_t *pool, const tdo_gcseg_t *seg);
+  /* SEG, which was to stay, is as it was before it was made white: there is no
+     collection. */
+  void (*pardon)(tdo_gcseg_t *seg);
   /* *REF_IO lies in white SEG: preserve what it refers to, with scan->rank;
      change it if that moved (exact), or null it (weak, dead). */
   mps_res_t (*fix)(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *seg,

@@ -88,8 +88,10 @@ static void trace_scan_rooted(mps_arena_t heap, mps_rank_t rank) {
   tdo_scan_init(&scan, heap, rank);
   TDO_RING_FOR(node, &heap->pools) {
     tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
-    if (pool->klass->scan_roots != NULL)
-      (void)pool->klass->scan_roots(pool, &scan);
+    if (pool->klass->scan_roots != NULL) {
+      mps_res_t res = pool->klass->scan_roots(pool, &scan);
+      TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
+    }
   }
 }
 
@@ -567,4 +569,18 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
 void tdo_trace_finish(mps_arena_t heap) {
   while (!tdo_trace_work(heap, SIZE_MAX, 0)) {
   }
+}
+
+void tdo_trace_give_up(mps_arena_t heap) {
+  if (heap->trace.state != TDO_TRACE_AHEAD)
+    return;
+  tdo_condemn_pardon(heap);
+  heap->trace.state = TDO_TRACE_IDLE;
+  heap->full_wanted = true;
+}
+
+void tdo_trace_settle(mps_arena_t heap) {
+  if (heap->clamp != TDO_UNCLAMPED)
+    tdo_trace_give_up(heap);
+  tdo_trace_finish(heap);
 }

@@ -73,6 +73,11 @@ bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why);
 bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline);
 /* Work until it is over. */
 void tdo_trace_finish(mps_arena_t heap);
+/* If the flip of one is to come, give it up: nothing has moved. It stays wanted. */
+void tdo_trace_give_up(mps_arena_t heap);
+/* Work until it is over, but where nothing may move give up what was not
+   flipped. */
+void tdo_trace_settle(mps_arena_t heap);
 /* Nanoseconds that the collection in progress has kept the program waiting. */
 uint64_t tdo_trace_worked_ns(mps_arena_t heap);
 
@@ -95,6 +100,8 @@ void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen);
 bool tdo_condemn_ahead(mps_arena_t heap, size_t bytes, uint64_t deadline);
 /* Put up the read bars of what was condemned ahead. */
 void tdo_condemn_bar_ahead(mps_arena_t heap);
+/* There will be no flip: what was condemned ahead is as it was before. */
+void tdo_condemn_pardon(mps_arena_t heap);
 
 /* Promote what moves in CHAIN's generations to the top as it is, in no time; at
    most MOST bytes or one segment more. Its bytes (tenure.c). If that is not
