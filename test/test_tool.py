@@ -191,6 +191,31 @@ class Command(unittest.TestCase):
         _, err = self.invoke("events", "/nonexistent", status=1)
         self.assertIn("No such file", err)
 
+    def test_output_that_cannot_be_written(self):
+        """As of other commands: no more than a message, and the status."""
+        environment = {name: value for name, value in os.environ.items()
+                       if name != "PYTHONUNBUFFERED"}
+        for command, status, message in (
+                (["run", "--json", "--", "true"], 1, "No space left"),
+                (["run", "--", "true"], 141, ""),
+                (["--help"], 1, "No space left"),
+                (["--help"], 141, "")):
+            if status == 1:
+                where = open("/dev/full", "wb")
+            else:
+                end, pipe = os.pipe()
+                os.close(end)
+                where = open(pipe, "wb")
+            with where:
+                done = subprocess.run(
+                    [sys.executable, TOOL, *command], env=environment,
+                    stdout=where, stdin=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertRegex(done.stderr,
+                             f"^testudo: standard output: {message}.*\n$"
+                             if message else "^$")
+
     def test_failures(self):
         _, err = self.invoke("run", "--", "/nonexistent", status=127)
         self.assertIn("No such file", err)

@@ -35,8 +35,11 @@ def words_order(data, path):
 
 def records(path):
     """(code, nanoseconds, arguments, text) of every whole record."""
-    with open(path, "rb") as file:
-        data = file.read()
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise kernel.Failure(f"{path}: {error.strerror}") from error
     order, at = words_order(data, path), 16
     while at + 16 <= len(data):
         head, time = struct.unpack_from(order + "QQ", data, at)

@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-2-Clause
 import argparse
 import json
 import os
+import signal
 import sys
 
 from . import events, kernel, modes, pictures, statistics, tally, tune
@@ -193,33 +194,54 @@ def command_calibrate(_options):
 
 
 def command_events(options):
+    if options.json:
+        print(json.dumps(events.summary(options.file)))
+    elif options.summary:
+        print(events.summary_text(events.summary(options.file)))
+    else:
+        for line in events.listing(options.file):
+            print(line)
+
+
+COMMANDS = {"run": command_run, "compare": command_compare,
+            "tune": command_tune, "events": command_events,
+            "calibrate": command_calibrate}
+
+
+def perform(arguments):
+    """Do what the arguments say. What is printed is out at the end, or the
+    error is raised that keeps it."""
     try:
-        if options.json:
-            print(json.dumps(events.summary(options.file)))
-        elif options.summary:
-            print(events.summary_text(events.summary(options.file)))
-        else:
-            for line in events.listing(options.file):
-                print(line)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        raise kernel.Failure(f"{options.file}: {error.strerror}", 1) from error
+        options = parse(arguments)
+        if getattr(options, "program", None):
+            kernel.take_input()
+        COMMANDS[options.command](options)
+    finally:
+        print(end="", flush=True)
+
+
+def silence(*files):
+    """Let nothing more be written there, nor tried at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for file in files:
+        os.dup2(nowhere, file)
 
 
 def main(arguments=None):
-    options = parse(arguments)
-    command = {"run": command_run, "compare": command_compare,
-               "tune": command_tune, "events": command_events,
-               "calibrate": command_calibrate}
+    """The exit status; those of signals are as a shell gives them."""
     try:
-        if getattr(options, "program", None):
-            kernel.take_input()
-        command[options.command](options)
+        perform(arguments)
     except kernel.Failure as failure:
         print(f"testudo: {failure}", file=sys.stderr)
         return failure.status
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # the reader has seen enough
+        silence(1, 2)
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        silence(1)
+        print(f"testudo: {error.filename or 'standard output'}: "
+              f"{error.strerror}", file=sys.stderr)
+        return 1
     return 0
