@@ -298,6 +298,25 @@ class Tune(unittest.TestCase):
                     self.assertRegex(done.stderr, message)
 
     @unittest.skipIf("san" in BINARY, "the client is not sanitized")
+    def test_settings_to_replay(self):
+        """Each line is replayed, or the first that cannot be is named."""
+        with tempfile.TemporaryDirectory() as room:
+            path, _ = self.record(room, "ranged")
+            for text, number, message in (
+                    ("", 0, ""),
+                    ("naive 1 0 0\nranged 16 0 0", 2, ""),
+                    ("naive 1 0 0\nranged 16 0\n", 1, "setting 2 cannot be"),
+                    ("foo\n", 0, "setting 1 cannot be"),
+                    ("foo 1 2 3\n", 0, "no mode foo")):
+                done = self.replay(path, text)
+                self.assertEqual(done.returncode, 2 if message else 0)
+                self.assertIn(message, done.stderr)
+                self.assertEqual(len(done.stdout.splitlines()), number)
+        done = self.replay("--help", "")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("MODE QUEUE FRESH HIT", done.stdout)
+
+    @unittest.skipIf("san" in BINARY, "the client is not sanitized")
     @unittest.skipUnless(pictures.interpreter(), "matplotlib is not installed")
     def test_draws(self):
         """A heat map of both modes that have a queue."""

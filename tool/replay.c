@@ -1,8 +1,7 @@
 /* Testudo: testudo-replay: a recording of a shield's requests, replayed into
    the same shield over a double that counts.
-   Usage: testudo-replay RECORDING, with lines "MODE QUEUE FRESH HIT" on
-   standard input; for each prints one line of JSON. Exit status 2 if the
-   recording is damaged, with the offset. SPDX-License-Identifier: BSD-2-Clause
+   Usage: see replay_usage. Exit status 2 if the recording is damaged, with the
+   offset. SPDX-License-Identifier: BSD-2-Clause
 
    A recording tells what was asked of the shield. What the program would have
    done with other settings is deduced: a write that was recorded (a hit, or
@@ -298,23 +297,56 @@ static void replay(const tdo_shield_settings_t *settings) {
   tdo_vm_double_finish(&memory);
 }
 
-int main(int argc, char **argv) {
+static const char replay_usage[] =
+    "usage: testudo-replay RECORDING < SETTINGS\n"
+    "\n"
+    "RECORDING was made by TESTUDO_RECORD. SETTINGS has lines of four\n"
+    "fields, MODE QUEUE FRESH HIT, such as\n"
+    "\n"
+    "  deferred 1024 4 16\n"
+    "\n"
+    "what TESTUDO_SHIELD, TESTUDO_QUEUE, TESTUDO_DEFER_FRESH and\n"
+    "TESTUDO_DEFER_HIT would be. For each it prints a line of JSON: what the\n"
+    "shield would have done.\n";
+
+/* Replay each setting on standard input; false if one cannot be read. */
+static bool replay_all(void) {
   char mode[32];
   tdo_shield_settings_t settings;
+  unsigned number = 1;
+  int fields;
+  tdo_shield_settings_init(&settings);
+  while ((fields = scanf("%31s %zu %u %u", mode, &settings.queue_length,
+                         &settings.defer_fresh, &settings.defer_hit)) == 4) {
+    if (!tdo_shield_mode_parse(&settings.mode, mode)) {
+      (void)fprintf(stderr, "testudo-replay: no mode %s\n", mode);
+      return false;
+    }
+    replay(&settings);
+    ++number;
+  }
+  if (fields != EOF || ferror(stdin)) {
+    (void)fprintf(stderr,
+                  "testudo-replay: setting %u cannot be read: expected MODE "
+                  "QUEUE FRESH HIT, such as deferred 1024 4 16\n",
+                  number);
+    return false;
+  }
+  return true;
+}
+
+int main(int argc, char **argv) {
+  bool ok;
+  if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+    (void)fputs(replay_usage, stdout);
+    return 0;
+  }
   if (argc != 2) {
-    (void)fprintf(stderr, "usage: testudo-replay RECORDING < SETTINGS\n");
+    (void)fputs(replay_usage, stderr);
     return 2;
   }
   recording_load(&recording, argv[1]);
-  tdo_shield_settings_init(&settings);
-  while (scanf("%31s %zu %u %u", mode, &settings.queue_length,
-               &settings.defer_fresh, &settings.defer_hit) == 4) {
-    if (!tdo_shield_mode_parse(&settings.mode, mode)) {
-      (void)fprintf(stderr, "testudo-replay: no mode %s\n", mode);
-      return 2;
-    }
-    replay(&settings);
-  }
+  ok = replay_all();
   free(recording.data);
-  return 0;
+  return ok ? 0 : 2;
 }
