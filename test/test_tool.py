@@ -19,7 +19,7 @@ TOOL = str(TOP / "tool/testudo")
 sys.path.insert(0, str(TOP / "tool"))
 
 from testudo_tool import (  # noqa: E402
-    kernel, pictures, statistics, tally)
+    kernel, pictures, statistics, tally, tune)
 
 COMPILER = sys.argv[1]
 
@@ -338,6 +338,11 @@ class Tune(unittest.TestCase):
         costs = json.loads(done.stdout)
         self.assertGreater(costs["call"], costs["page"])
         self.assertGreater(costs["page"], 0)
+        self.assertLessEqual(set(costs), set(tune.PRICES))
+        lines = tune.prices({"call": 1000.5, "page": 0.25}).splitlines()
+        self.assertRegex(lines[0], "^ *1,000.500 ns +call +a call that")
+        self.assertRegex(lines[1], "^ *0.250 ns +page ")
+        self.assertIn("does not track", lines[2])
 
 
 class Parts(unittest.TestCase):

@@ -119,8 +119,10 @@ def parse(arguments):
     add_program(compare)
     add_tune(commands)
     add_events(commands)
-    commands.add_parser("calibrate",
-                        help="what protection costs on this machine")
+    calibrate = commands.add_parser(
+        "calibrate", help="what protection costs on this machine")
+    calibrate.add_argument("--json", action="store_true",
+                           help="nanoseconds, as one JSON object")
     options = parser.parse_args(arguments)
     if options.command in ("calibrate", "events"):
         return options
@@ -189,8 +191,9 @@ def command_tune(options):
         print("\n" + tune.verification(result))
 
 
-def command_calibrate(_options):
-    print(json.dumps(tune.calibrate(), indent=1))
+def command_calibrate(options):
+    costs = tune.calibrate()
+    print(json.dumps(costs, indent=1) if options.json else tune.prices(costs))
 
 
 def command_events(options):

@@ -22,6 +22,17 @@ DEFERRAL = (4, 16)             # what the library has
 GRAINS = [0, 16384, 65536]     # bytes; 0: as the program has it
 QUANTA = [0, 262144, 1048576]
 
+# What calibrate measures; the last four only where the kernel tracks writes.
+PRICES = {
+    "call": "a call that changes the protection of a page",
+    "page": "each page that a call changes",
+    "hit": "a barrier hit, without the call that it leads to",
+    "track_call": "a call that arms a page",
+    "arm_page": "each written page that is armed again",
+    "harvest_page": "each page that a harvest asks about",
+    "kernel_fault": "the first write to an armed page",
+}
+
 # Nanoseconds, where tracking cannot be measured here.
 NO_TRACKING = {"track_call": 0, "harvest_page": 0, "kernel_fault": 0,
                "arm_page": 0}
@@ -49,6 +60,15 @@ def calibrate():
                           capture_output=True, text=True)
     kernel.require(["testudo-calibrate"], done.returncode)
     return json.loads(done.stdout)
+
+
+def prices(costs):
+    """Those costs as text."""
+    lines = [f"{costs[name]:>10,.3f} ns  {name:12}  {meaning}"
+             for name, meaning in PRICES.items() if name in costs]
+    if "track_call" not in costs:
+        lines.append("The kernel does not track writes here.")
+    return "\n".join(lines)
 
 
 def settings(modes, tracking, deferrals=True):
