@@ -167,7 +167,8 @@ class Command(unittest.TestCase):
             + record(15, 2001000, [0xA0, 64, 1500000])
             + record(99, 3001000, [5])
             + record(15, 4001000, [0xA0, 64, 1])[:-1])
-        out, _ = self.invoke("events", str(path))
+        out, err = self.invoke("events", str(path), status=2)
+        self.assertIn("ends within a record, at byte ", err)
         self.assertEqual(out.splitlines(), [
             '0.000001 INTERN label=7 string="my arena"',
             "0.000002 LABEL address=0xa0(my arena) label=7",
@@ -176,20 +177,26 @@ class Command(unittest.TestCase):
             "0.002000 COLLECT_END arena=0xa0(my arena) survived=64 "
             "time=1500000",
             "0.003000 EVENT_99 0=5"])
-        out, _ = self.invoke("events", "--json", str(path))
+        out, err = self.invoke("events", "--json", str(path), status=2)
+        self.assertIn("ends within a record, at byte ", err)
         result = json.loads(out)
         self.assertEqual(result["events"]["COLLECT_BEGIN"], 1)
         self.assertEqual(result["collections"], {"It was due.": 1})
         self.assertEqual(result["survived_bytes"], 64)
         self.assertEqual(result["milliseconds"]["COLLECT_END"],
                          {"count": 1, "total": 1.5, "longest": 1.5})
+        whole = path.read_bytes()[:1 - 8 * 5]
+        path.write_bytes(whole)
         out, _ = self.invoke("events", "--summary", str(path))
         self.assertRegex(out, r"(?m)^ *1 collections: It was due\.$")
+        path.write_bytes(whole[:100])
+        _, err = self.invoke("events", str(path), status=2)
+        self.assertIn("ends within a record, at byte 100", err)
         path.write_bytes(b"something else")
         _, err = self.invoke("events", str(path), status=2)
         self.assertIn("not a file of events", err)
-        _, err = self.invoke("events", "/nonexistent", status=1)
-        self.assertIn("No such file", err)
+        _, err = self.invoke("events", "/nonexistent", status=2)
+        self.assertIn("/nonexistent: No such file", err)
 
     def test_output_that_cannot_be_written(self):
         """As of other commands: no more than a message, and the status."""
@@ -239,6 +246,7 @@ class Command(unittest.TestCase):
                 (["tune", "--quantum=much"], "'much' is neither"),
                 (["tune", "--quantum=0,1025G"], "more than 1024G"),
                 (["tune", "--repeat=2"], "unrecognized arguments"),
+                (["tune", "--verify=0"], "'0' is no number from 1 to 99"),
                 (["tune", "--verify=-1"], "--verify"),
                 (["tune", "--recording=a"], "instead of a program")):
             _, err = self.invoke(*arguments, "--", "true", status=2)

@@ -16,6 +16,13 @@ Kind = collections.namedtuple("Kind", "name arguments text")
 Event = collections.namedtuple("Event", "time name arguments text")
 
 
+class Cut(kernel.Failure):
+    """A file ends within a record; what comes before it is good."""
+
+    def __init__(self, path, at):
+        super().__init__(f"{path} ends within a record, at byte {at}", 2)
+
+
 def define(text):
     """NAME ARGUMENT... [: TEXT] as a Kind."""
     head, _, tail = text.partition(":")
@@ -34,19 +41,22 @@ def words_order(data, path):
 
 
 def records(path):
-    """(code, nanoseconds, arguments, text) of every whole record."""
+    """(code, nanoseconds, arguments, text) of every whole record; then raises
+    Cut if another begins."""
     try:
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
-        raise kernel.Failure(f"{path}: {error.strerror}") from error
+        raise kernel.Failure(f"{path}: {error.strerror}", 2) from error
     order, at = words_order(data, path), 16
-    while at + 16 <= len(data):
+    while at < len(data):
+        if at + 16 > len(data):
+            raise Cut(path, len(data))
         head, time = struct.unpack_from(order + "QQ", data, at)
         count, size = head >> 16 & 0xFFFF, head >> 32
         end = at + 16 + 8 * count + (size + 7) // 8 * 8
         if end > len(data):
-            break
+            raise Cut(path, len(data))
         arguments = struct.unpack_from(f"{order}{count}Q", data, at + 16)
         start = at + 16 + 8 * count
         yield head & 0xFFFF, time, arguments, \
@@ -105,19 +115,23 @@ def listing(path):
 
 
 def summary(path):
-    """How many events of each name there are, and the collections."""
+    """How many events of each name there are, and the collections; and what
+    Cut has to say, if the file is cut off."""
     counts, reasons = collections.Counter(), collections.Counter()
     times = collections.defaultdict(list)
-    survived = 0
-    for event in events(path):
-        dropped = event.name == "DROPPED"
-        counts[event.name] += event.arguments["events"] if dropped else 1
-        if "time" in event.arguments:
-            times[event.name].append(event.arguments["time"] / 1e6)
-        if event.name == "COLLECT_BEGIN":
-            reasons.update(event.text.values())
-        if event.name == "COLLECT_END":
-            survived += event.arguments["survived"]
+    survived, cut = 0, None
+    try:
+        for event in events(path):
+            dropped = event.name == "DROPPED"
+            counts[event.name] += event.arguments["events"] if dropped else 1
+            if "time" in event.arguments:
+                times[event.name].append(event.arguments["time"] / 1e6)
+            if event.name == "COLLECT_BEGIN":
+                reasons.update(event.text.values())
+            if event.name == "COLLECT_END":
+                survived += event.arguments["survived"]
+    except Cut as failure:
+        cut = failure
     return {
         "events": dict(sorted(counts.items())),
         "collections": dict(reasons),
@@ -125,7 +139,7 @@ def summary(path):
         "milliseconds": {
             name: {"count": len(t), "total": sum(t), "longest": max(t)}
             for name, t in sorted(times.items())},
-    }
+    }, cut
 
 
 def summary_text(result):

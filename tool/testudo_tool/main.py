@@ -67,6 +67,14 @@ def quanta(text):
     return sizes(text, 1024)
 
 
+def best(text):
+    """How many settings --verify runs."""
+    if not text.isdecimal() or not 1 <= int(text) <= 99:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no number from 1 to 99")
+    return int(text)
+
+
 def add_tune(commands):
     parser = commands.add_parser(
         "tune", help="which setting of the shield would save how much")
@@ -83,8 +91,8 @@ def add_tune(commands):
             f"--{name}", type=kind, metavar="BYTES,...", default=values,
             help=f"values of the {name}, 0: the program's own "
                  f"(default: {','.join(map(str, values))})")
-    parser.add_argument("--verify", type=int, choices=range(1, 100),
-                        nargs="?", const=3, default=0, metavar="N",
+    parser.add_argument("--verify", type=best, nargs="?", const=3, default=0,
+                        metavar="N",
                         help="run the program with the N (3) best settings, "
                              "and the best of each mode, and count")
     add_program(parser)
@@ -197,10 +205,12 @@ def command_calibrate(options):
 
 
 def command_events(options):
-    if options.json:
-        print(json.dumps(events.summary(options.file)))
-    elif options.summary:
-        print(events.summary_text(events.summary(options.file)))
+    if options.json or options.summary:
+        result, cut = events.summary(options.file)
+        print(json.dumps(result) if options.json
+              else events.summary_text(result))
+        if cut:
+            raise cut
     else:
         for line in events.listing(options.file):
             print(line)
