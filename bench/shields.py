@@ -36,8 +36,9 @@ def parse(arguments):
         "Figures of earlier runs that are not measured again are kept.")
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help="writes, forks or choice; all if none is given")
-    parser.add_argument("--library", required=True,
-                        help="the library to measure")
+    parser.add_argument("--library",
+                        help="the library to measure, if not the one that "
+                        "bench/shields builds")
     parser.add_argument("--mode", choices=cases.MODES, action="append",
                         help="in writes and forks only these modes")
     parser.add_argument("--case", action="append",
@@ -56,6 +57,8 @@ def parse(arguments):
     parser.add_argument("--output", type=pathlib.Path,
                         default=builds.TOP / "build/bench")
     options = parser.parse_args(arguments)
+    if not options.library and not options.dry:
+        parser.error("which library?")
     for part in options.parts:
         if part not in PARTS:
             parser.error(f"no such part: {part}")

@@ -38,8 +38,9 @@ def parse(arguments):
     parser.add_argument("cases", nargs="*", metavar="WHAT",
                         help="quick (the default) or full, and cases or "
                         "workloads, if not all of the set")
-    parser.add_argument("--library", required=True,
-                        help="the library to measure")
+    parser.add_argument("--library",
+                        help="the library to measure, if not the one that "
+                        "bench/bench builds")
     parser.add_argument("--include", default=str(builds.TOP / "include"),
                         help="the folder of its mps.h")
     parser.add_argument("--rash", help="the same library without checks")
@@ -63,6 +64,8 @@ def parse(arguments):
     parser.add_argument("--output", type=pathlib.Path,
                         default=builds.TOP / "build/bench")
     options = parser.parse_args(arguments)
+    if not options.library and not options.list:
+        parser.error("which library?")
     options.set = "quick"
     if options.cases and options.cases[0] in ("quick", "full"):
         options.set = options.cases.pop(0)

@@ -139,6 +139,14 @@ class Command(unittest.TestCase):
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn("error", done.stderr)
 
+    def test_help(self):
+        """What the command itself gives is not asked for."""
+        for name in ("bench", "shields"):
+            done = subprocess.run([TOP / "bench" / name, "--help"],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("[--library LIBRARY]", done.stdout)
+
     def test_list(self):
         done = self.command("--list")
         self.assertEqual(done.returncode, 0, done.stderr)
