@@ -193,7 +193,10 @@ def measured(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    _, usage, description = __doc__.rpartition("\n\n")[0].split("\n\n", 2)
+    parser = argparse.ArgumentParser(
+        usage=usage.removeprefix("usage: "), description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("interpreter", nargs="?")
     parser.add_argument("--only", action="append")
     parser.add_argument("--read", action="append")

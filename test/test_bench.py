@@ -147,6 +147,16 @@ class Command(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("[--library LIBRARY]", done.stdout)
 
+    def test_usage(self):
+        """Of programs that print what their source begins with."""
+        for name in ("bench/scheme_speed.py", "test/scheme/long.py",
+                     "test/scheme/random_programs.py"):
+            done = subprocess.run([sys.executable, TOP / name, "--help"],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(done.stdout.startswith(
+                f"usage: {os.path.basename(name)} INTERPRETER"), done.stdout)
+
     def test_list(self):
         done = self.command("--list")
         self.assertEqual(done.returncode, 0, done.stderr)

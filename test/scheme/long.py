@@ -96,7 +96,10 @@ def restructured(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    usage, description = __doc__.removeprefix("usage: ").split("\n\n", 1)
+    parser = argparse.ArgumentParser(
+        usage=usage, description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("interpreter")
     parser.add_argument("--only", action="append", choices=sorted(SIZES))
     parser.add_argument("--kept")

@@ -2,16 +2,18 @@
 # Testudo: random Scheme programs on the interpreter and on Guile, compared.
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: random_programs.py INTERPRETER [SETTING...] [--seed=N] [--count=N]
-                          [--option=OPTION...] [--wild] [--keep=FOLDER]
+                          [--option=OPTION...] [--reports=N] [--wild]
+                          [--keep=FOLDER]
 
 Makes COUNT cases (200), several in a program, from a seed that is printed (N,
-or TDO_SEED, or 1; "random" for a new one), and compares what the interpreter prints with what Guile prints. A SETTING is
-NAME=VALUE for the environment, or several joined by commas; the interpreter
-runs once with each; "plain" stands for none. An option is given to the
-interpreter every time.
+or TDO_SEED, or 1; "random" for a new one), and compares what the interpreter
+prints with what Guile prints. A SETTING is NAME=VALUE for the environment, or
+several joined by commas; the interpreter runs once with each; "plain" stands
+for none. An option is given to the interpreter every time.
 
 Case K is made from seed N + K alone. One that differs is made smaller as long
-as it does, printed with the command that makes it again, and kept in FOLDER.
+as it does, printed with the command that makes it again, and kept in FOLDER;
+after --reports (5) of them the rest are only counted.
 
 --wild puts parts in wrong places. Then nothing is compared with Guile: all
 settings must print the same, and end well; what never ends is let be.
@@ -195,7 +197,10 @@ def compare(options, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    usage, description = __doc__.removeprefix("usage: ").split("\n\n", 1)
+    parser = argparse.ArgumentParser(
+        usage=usage, description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("interpreter")
     parser.add_argument("settings", nargs="*")
     parser.add_argument("--seed", default=os.environ.get("TDO_SEED", "1"))
