@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Testudo: the main job: two Scheme workloads in each mode of the shield.
+"""Testudo: the main job: two Scheme workloads in four modes of the shield.
 
 Usage: demo.py [--json] INTERPRETER WORKLOADS OUTPUT
 WORKLOADS is the folder of the .scm files; OUTPUT a folder for the picture,
