@@ -33,7 +33,7 @@
     "a whole number from 0 to 1000000",                                       \
     "the same for a page whose protection was hit")                           \
   X(budget, REAL, "TESTUDO_BUDGET", 0.25, "0.25", 0, 1,                         \
-    "a fraction from 0 to 1",                                                 \
+    "a decimal fraction from 0 to 1",                                         \
     "part of the system's limit of mappings that may be used")                \
   X(hide, SIZE, "TESTUDO_HIDE", 4194304, "4M", 0, 1099511627776,              \
     "a size up to 1024G; 0 for never",                                        \
@@ -42,7 +42,7 @@
     1073741824, "a power of two from 4K to 1G, or 0 for the program's own",   \
     "unit of address space in which an arena hands out memory")               \
   X(spare, REAL, "TESTUDO_SPARE", 0, "what the program says", 0, 1,           \
-    "a fraction from 0 to 1",                                                 \
+    "a decimal fraction from 0 to 1",                                         \
     "part of the memory in use that may be kept though it is free")           \
   X(huge, HUGE, "TESTUDO_HUGE", TDO_HUGE_OFF, "off", 0, 1000000,              \
     "off, old, all, or the number of a generation",                           \

@@ -149,6 +149,10 @@ START_TEST(message) {
   ck_assert_str_eq(said,
                    "testudo: TESTUDO_SHIELD=best cannot be read: expected "
                    "naive, ranged, deferred, dirty or off; it is ignored\n");
+  read_with("TESTUDO_BUDGET", "1e-1");
+  ck_assert_str_eq(said,
+                   "testudo: TESTUDO_BUDGET=1e-1 cannot be read: expected "
+                   "a decimal fraction from 0 to 1; it is ignored\n");
 }
 END_TEST
 
