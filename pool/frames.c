@@ -1,17 +1,29 @@
 /* Testudo: allocation frames of manual pools.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "pool/frames.h"
+#include "trace/heap.h"
+
+void tdo_frames_attach(tdo_ap_t *ap, void *seg, char *base, char *limit) {
+  mps_arena_t heap = ap->pool->heap;
+
+  tdo_ap_attach(ap, seg, base, limit);
+  ap->frame_shift = heap->frame_last + 1 - (tdo_word_t)base;
+  heap->frame_last = ap->frame_shift + (tdo_word_t)limit;
+}
 
 mps_res_t tdo_frames_push(mps_frame_t *frame_o, tdo_ap_t *ap) {
-  *frame_o = (mps_frame_t)ap->pub.init;
+  *frame_o = ap->seg == NULL
+                 ? NULL
+                 : (mps_frame_t)((tdo_word_t)ap->pub.init + ap->frame_shift);
   return MPS_RES_OK;
 }
 
 mps_res_t tdo_frames_pop(tdo_ap_t *ap, mps_frame_t frame) {
-  char *at = (char *)frame;
+  tdo_word_t at = (tdo_word_t)frame - ap->frame_shift;
 
-  if (ap->seg != NULL && ap->base <= at && at <= (char *)ap->pub.init)
-    ap->pub.init = ap->pub.alloc = at;
+  if (ap->seg != NULL && (tdo_word_t)ap->base <= at &&
+      at <= (tdo_word_t)ap->pub.init)
+    ap->pub.init = ap->pub.alloc = (mps_addr_t)at;
   return MPS_RES_OK;
 }
 

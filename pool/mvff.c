@@ -158,7 +158,7 @@ mps_res_t tdo_mvff_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   if (res != MPS_RES_OK)
     return res;
   tdo_freelist_take(&mvff->list, &area);
-  tdo_ap_attach(ap, area.extent, area.base, area.limit);
+  tdo_frames_attach(ap, area.extent, area.base, area.limit);
   return MPS_RES_OK;
 }
 

@@ -136,7 +136,7 @@ static mps_res_t mvt_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
     area.limit =
         area.base + tdo_max(size, tdo_round_down(mvt->extent, pool->align));
   tdo_freelist_take(&mvt->list, &area);
-  tdo_ap_attach(ap, area.extent, area.base, area.limit);
+  tdo_frames_attach(ap, area.extent, area.base, area.limit);
   return MPS_RES_OK;
 }
 

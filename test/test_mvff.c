@@ -292,6 +292,48 @@ START_TEST(frames) {
 }
 END_TEST
 
+/* A frame of an earlier buffer does nothing, though its place lies in the
+   present one, in a block. */
+START_TEST(frame_of_another_buffer) {
+  enum { BLOCKS = 10, BLOCK = 1000, LARGE = 70000, OTHER = 1496 };
+  mps_pool_t pool;
+  mps_ap_t ap, second;
+  mps_frame_t frame, none;
+  char *block[BLOCKS], *large, *p;
+
+  start();
+  CREATE(pool, mps_class_mvff(), SPARE, 1.0);
+  ap = point(pool);
+  ck_assert_int_eq(mps_ap_frame_push(&none, ap), MPS_RES_OK);
+  for (size_t i = 0; i < BLOCKS; ++i)
+    block[i] = make(ap, BLOCK);
+  ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+  large = make(ap, LARGE); /* in another buffer */
+  ck_assert(large >= block[9] + BLOCK || large + LARGE <= block[0]);
+  for (size_t i = 0; i < BLOCKS; ++i)
+    mps_free(pool, block[i], BLOCK);
+  mps_free(pool, large, LARGE);
+  do { /* until a block lies over where the frame was */
+    p = make(ap, OTHER);
+    ck_assert_int_eq(mps_ap_frame_pop(ap, frame), MPS_RES_OK);
+    ck_assert_int_eq(mps_ap_frame_pop(ap, none), MPS_RES_OK);
+    ck_assert_ptr_eq(ap->init, p + OTHER);
+  } while (p > block[9] + BLOCK || p + OTHER <= block[9] + BLOCK);
+  /* Nor does one of another point. */
+  second = point(pool);
+  p = make(second, OTHER);
+  ck_assert_int_eq(mps_ap_frame_push(&frame, second), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_frame_pop(ap, frame), MPS_RES_OK);
+  (void)make(second, OTHER);
+  ck_assert_int_eq(mps_ap_frame_pop(second, frame), MPS_RES_OK);
+  ck_assert_ptr_eq(second->init, p + OTHER);
+  mps_ap_destroy(second);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 START_TEST(patterns) {
   mps_pool_t pool;
   mps_ap_t ap;
@@ -437,5 +479,5 @@ START_TEST(large_blocks) {
 END_TEST
 
 SUITE_MAIN("mvff", 60, placement, extension, spare, partial_free, misuse,
-           bad_arguments, arguments, points, frames, patterns, no_memory,
-           small_arena, at_random, large_blocks)
+           bad_arguments, arguments, points, frames, frame_of_another_buffer,
+           patterns, no_memory, small_arena, at_random, large_blocks)

@@ -238,6 +238,34 @@ START_TEST(frames) {
 }
 END_TEST
 
+/* A frame of an earlier buffer does nothing, though its place lies in the
+   present one, in a block. */
+START_TEST(frame_of_another_buffer) {
+  enum { BLOCK = 992, LARGE = 1 << 20 };
+  mps_pool_t pool;
+  mps_frame_t frame;
+  mps_ap_t ap;
+  char *block, *large, *p;
+
+  start();
+  pool = create(8192, 0, 0.0);
+  ap = point(pool);
+  block = make(ap, BLOCK);
+  ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+  large = make(ap, LARGE); /* in another buffer */
+  mps_free(pool, block, BLOCK);
+  mps_free(pool, large, LARGE);
+  do { /* until a block lies over where the frame was */
+    p = make(ap, BLOCK - 96);
+    ck_assert_int_eq(mps_ap_frame_pop(ap, frame), MPS_RES_OK);
+    ck_assert_ptr_eq(ap->init, p + BLOCK - 96);
+  } while (p > block + BLOCK || p + BLOCK - 96 <= block + BLOCK);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 /* Memory is short: the reserve is used before a request fails. */
 START_TEST(no_memory) {
   mps_pool_t pool;
@@ -312,4 +340,4 @@ START_TEST(at_random) {
 END_TEST
 
 SUITE_MAIN("mvt", 60, adjacent, rest, oversize, misuse, arguments, frames,
-           no_memory, at_random)
+           frame_of_another_buffer, no_memory, at_random)

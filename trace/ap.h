@@ -35,6 +35,7 @@ struct tdo_ap {
   unsigned ramps, full_ramps;
   size_t next_size;/* bytes of the next buffer: grows with the rate */
   void *frames;    /* the class's */
+  tdo_word_t frame_shift; /* from a place in the buffer to a frame (frames.h) */
 };
 
 #define TDO_AP_SIG ((tdo_sig_t)0x519A9014) /* AP */
