@@ -413,5 +413,25 @@ START_TEST(test_refused) {
 }
 END_TEST
 
+/* What an arena that is destroyed still has is called by what the client made:
+   the chain of a pool that names none is not. */
+START_TEST(test_left_in_arena) {
+  mps_arena_t a;
+  ck_assert_int_eq(
+      mps_arena_create_k(&a, mps_arena_class_vm(), mps_args_none), MPS_RES_OK);
+  ck_assert_int_eq(mps_fmt_create_k(&made_fmt, a, mps_args_none), MPS_RES_OK);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, made_fmt);
+    ck_assert_int_eq(mps_pool_create_k(&made_pool, a, mps_class_amc(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  asserted_start();
+  mps_arena_destroy(a);
+  ck_assert_uint_eq(asserted_count, TDO_RASH ? 0 : 2);
+  ck_assert(TDO_RASH || strstr(asserted_first, "before its pools") != NULL);
+}
+END_TEST
+
 SUITE_MAIN("misuse", 100, test_rows, test_returned, test_jumped,
-           test_no_misuse, test_refused)
+           test_no_misuse, test_refused, test_left_in_arena)

@@ -378,23 +378,36 @@ fail_space:
   return res;
 }
 
-void tdo_heap_destroy(tdo_heap_t *heap) {
-  tdo_heap_enter(heap);
-  tdo_trace_finish(heap);
-  if (heap->default_chain != NULL) {
-    tdo_chain_destroy(heap->default_chain);
-    heap->default_chain = NULL;
+/* Are there chains that the client made? */
+static bool heap_chains_left(const tdo_heap_t *heap) {
+  TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
+    if (TDO_RING_ENTRY(tdo_chain_t, heap_ring, node) != heap->default_chain)
+      return true;
   }
+  return false;
+}
+
+/* Of all that the client made nothing may be left. */
+static void heap_check_left(const tdo_heap_t *heap) {
   TDO_ASSERT(tdo_ring_empty(&heap->pools),
              "an arena was destroyed before its pools");
   TDO_ASSERT(tdo_ring_empty(&heap->formats),
              "an arena was destroyed before its formats");
   TDO_ASSERT(tdo_ring_empty(&heap->roots),
              "an arena was destroyed before its roots");
-  TDO_ASSERT(tdo_ring_empty(&heap->chains),
+  TDO_ASSERT(!heap_chains_left(heap),
              "an arena was destroyed before its chains");
   TDO_ASSERT(tdo_ring_empty(&heap->threads),
              "an arena was destroyed before its threads were deregistered");
+}
+
+void tdo_heap_destroy(tdo_heap_t *heap) {
+  tdo_heap_enter(heap);
+  tdo_trace_finish(heap);
+  heap_check_left(heap);
+  if (heap->default_chain != NULL && tdo_ring_empty(&heap->pools))
+    tdo_chain_destroy(heap->default_chain);
+  heap->default_chain = NULL;
   tdo_heap_leave(heap);
   tdo_heaps_remove(heap); /* without the lock: a fork takes this one first */
   heap->sig = TDO_SIG_DEAD;
