@@ -529,9 +529,8 @@ mps_res_t mps_addr_object(mps_addr_t *obj_o, mps_arena_t arena,
 
 /* ---- Chains and formats ---- */
 
-/* Make a chain of gen_count > 0 generations. Memory codes; MPS_RES_LIMIT beyond
-   some 500 generations in an arena. With more than half as many, the first
-   block of a pool on another chain may be refused with the same code. Locked. */
+/* Make a chain of gen_count > 0 generations, any number. Memory codes.
+   Locked. */
 mps_res_t mps_chain_create(mps_chain_t *chain_o, mps_arena_t arena,
                            size_t gen_count, mps_gen_param_s params[]);
 

@@ -1,6 +1,7 @@
 /* Testudo: tests of chains, formats, allocation points, frames and patterns
    (interface, sections 2.7, 2.8, 2.9, 2.11-2.13, 5).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "mpscams.h"
 #include "mpsclo.h"
 #include "mpscmvt.h"
 #include "trace/heap.h"
@@ -378,6 +379,171 @@ START_TEST(test_shared_chain) {
 }
 END_TEST
 
+enum { GENS = 600, CHAINS = 300, BASE = 64, CHURN = 2000 };
+
+static mps_gen_param_s many_gens[GENS];
+
+static mps_chain_t chain_of(size_t count) {
+  mps_chain_t c;
+  for (size_t i = 0; i < count; ++i)
+    many_gens[i] = (mps_gen_param_s){8, 0.5};
+  ck_assert_int_eq(mps_chain_create(&c, arena, count, many_gens), MPS_RES_OK);
+  return c;
+}
+
+/* A pool on C that allocates in generation GEN, if its class can be told. */
+static mps_pool_t pool_on(mps_chain_t c, mps_pool_class_t cls, size_t gen) {
+  mps_pool_t p;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
+    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, c);
+    MPS_ARGS_ADD(args, MPS_KEY_GEN, (unsigned)gen);
+    ck_assert_int_eq(mps_pool_create_k(&p, arena, cls, args), MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return p;
+}
+
+static mps_ap_t point_in(mps_pool_t p, size_t gen) {
+  mps_ap_t q;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_GEN, (unsigned)gen);
+    ck_assert_int_eq(mps_ap_create_k(&q, p, args), MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return q;
+}
+
+/* One more of the list at table[0], numbers downwards to zero. */
+static void list_on(mps_ap_t on, size_t n) {
+  mps_addr_t obj = obj_on(on, OBJ_NODE, 3);
+  *obj_ref(obj, 0) = (mps_addr_t)(n << 2 | 1);
+  *obj_ref(obj, 1) = table[0];
+  table[0] = obj;
+}
+
+static void check_list(size_t n) {
+  mps_addr_t obj = table[0];
+  while (n-- > 0) {
+    ck_assert_uint_eq(number_of(obj), n);
+    obj = *obj_ref(obj, 1);
+  }
+  ck_assert_ptr_null(obj);
+}
+
+/* Garbage and some that lives, in generation GEN of P, so that it is due. The
+   list's first object refers to what is new. */
+static void churn(mps_pool_t p, size_t gen) {
+  mps_ap_t q = point_in(p, gen);
+  for (size_t i = 0; i < CHURN; ++i) {
+    mps_addr_t obj = obj_on(q, OBJ_NODE, 10);
+    *obj_ref(obj, 0) = (mps_addr_t)(i << 2 | 1);
+    *obj_ref(obj, 1) = table[0];
+    table[1 + i % BASE] = *obj_ref(table[0], 2) = obj;
+  }
+  for (size_t i = 0; i < BASE; ++i)
+    ck_assert_ptr_eq(*obj_ref(table[1 + i], 1), table[0]);
+  ck_assert_uint_eq(number_of(*obj_ref(table[0], 2)), CHURN - 1);
+  mps_ap_destroy(q);
+}
+
+/* More generations than have memory of their own, whatever the class, with
+   references up and down; each end of the chain is collected, and all. */
+START_TEST(test_many_generations) {
+  mps_pool_class_t marked[] = {mps_class_ams(), mps_class_lo()};
+  mps_chain_t c;
+  mps_pool_t p, m;
+  mps_ap_t q;
+  mps_addr_t obj;
+  heap_start(mps_class_amc());
+  c = chain_of(GENS);
+  p = pool_on(c, mps_class_amc(), 0);
+  m = pool_on(c, marked[_i], GENS - 100);
+  for (size_t i = 0; i < GENS; ++i) {
+    q = point_in(p, i);
+    list_on(q, i);
+    mps_ap_destroy(q);
+  }
+  q = point(m);
+  for (size_t i = 0; i < 100; ++i) {
+    obj = obj_on(q, _i == 0 ? OBJ_NODE : OBJ_LEAF, 2);
+    *obj_ref(obj, 0) = (mps_addr_t)(i << 2 | 1);
+    *obj_ref(obj, 1) = _i == 0 ? table[0] : NULL;
+    table[200 + i] = obj;
+  }
+  mps_ap_destroy(q);
+  check_list(GENS);
+  for (size_t i = 0; i < 6; ++i)
+    churn(p, i % 3 == 0 ? 0 : i % 3 == 1 ? GENS / 2 : GENS - 1);
+  check_list(GENS);
+  if (TDO_POLL)
+    ck_assert_uint_gt(mps_collections(arena), 0);
+  collect();
+  check_list(GENS);
+  for (size_t i = 0; i < 100; ++i) {
+    ck_assert_uint_eq(number_of(table[200 + i]), i);
+    ck_assert_ptr_eq(*obj_ref(table[200 + i], 1), _i == 0 ? table[0] : NULL);
+  }
+  memset(table, 0, sizeof table);
+  collect();
+  mps_arena_park(arena);
+  ck_assert_uint_eq(mps_pool_total_size(p), mps_pool_free_size(p));
+  mps_pool_destroy(m);
+  mps_pool_destroy(p);
+  mps_chain_destroy(c);
+  heap_stop();
+}
+END_TEST
+
+/* Many chains: those that are not used cost the others nothing. */
+START_TEST(test_many_chains) {
+  static mps_chain_t c[CHAINS];
+  static mps_pool_t p[CHAINS];
+  mps_pool_t own;
+  mps_ap_t q;
+  heap_start(mps_class_amc());
+  own = own_chain_pool(mps_class_amc());
+  for (size_t i = 0; i < CHAINS; ++i)
+    c[i] = chain_of(2);
+  q = point(own);
+  list_on(q, 0);
+  ck_assert(!arena->default_chain->gens[0].shares);
+  mps_ap_destroy(q);
+  for (size_t i = 0; i < CHAINS; ++i) {
+    p[i] = pool_on(c[i], mps_class_amc(), 0);
+    q = point(p[i]);
+    list_on(q, i + 1);
+    mps_ap_destroy(q);
+  }
+  ck_assert(!c[0]->gens[1].shares && c[CHAINS - 1]->gens[0].shares);
+  check_list(CHAINS + 1);
+  churn(p[0], 0);
+  churn(p[CHAINS - 1], 1);
+  churn(pool, 0); /* the oldest chain, for which nothing is left */
+  ck_assert(chain->gens[0].shares);
+  collect();
+  check_list(CHAINS + 1);
+  memset(table, 0, sizeof table);
+  collect(); /* nothing dead refers to pools that go */
+  mps_arena_park(arena);
+  for (size_t i = 0; i < CHAINS; ++i) {
+    mps_pool_destroy(p[i]);
+    mps_chain_destroy(c[i]);
+  }
+  /* What they had is there again. */
+  c[0] = chain_of(2);
+  p[0] = pool_on(c[0], mps_class_amc(), 0);
+  q = point(p[0]);
+  (void)obj_on(q, OBJ_NODE, 2);
+  ck_assert(!c[0]->gens[1].shares);
+  mps_ap_destroy(q);
+  mps_pool_destroy(p[0]);
+  mps_chain_destroy(c[0]);
+  mps_pool_destroy(own);
+  heap_stop();
+}
+END_TEST
+
 /* ---- formats ---- */
 
 static mps_addr_t no_class(mps_addr_t obj) {
@@ -574,6 +740,7 @@ SUITE_LOOPS_MAIN("ap", 60, {test_protocol, 1}, {test_overflow, 1},
                  {test_ramp_policy, 1}, {test_ramp_not_last, 1},
                  {test_capacity, 1},
                  {test_many_points, 1}, {test_shared_chain, 1},
+                 {test_many_generations, 2}, {test_many_chains, 1},
                  {test_formats, 1}, {test_format_fixed, 1},
                  {test_format_missing, 1}, {test_accounts, 1},
                  {test_format_variants, 4})

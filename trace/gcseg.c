@@ -32,15 +32,14 @@ mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
   tdo_heap_t *heap = pool->heap;
   tdo_gcseg_t *seg;
   void *p;
-  mps_res_t res = gen->chain == NULL ? MPS_RES_OK : tdo_chain_secure(gen->chain);
+  mps_res_t res = tdo_control_alloc(&p, &heap->control, descriptor);
 
-  if (res != MPS_RES_OK)
-    return res;
-  res = tdo_control_alloc(&p, &heap->control, descriptor);
   if (res != MPS_RES_OK)
     return res;
   seg = p;
   memset(seg, 0, descriptor);
+  if (gen->chain != NULL)
+    tdo_chain_secure(gen->chain);
   heap->space.populate_most = gcseg_ahead(gen);
   res = tdo_seg_init(&seg->seg, &heap->space, size,
                      gen->group[gcseg_place(pool, leaf)],

@@ -6,6 +6,8 @@
 #include "trace/heap.h"
 
 #define GEN_BITS_OWN 6 /* generations that get a bit of their own */
+#define GEN_OWNERS  32 /* of a chain, with groups of their own: a long chain
+                          leaves some to others */
 
 /* Shall its memory be huge pages? The top generation is the oldest. */
 static bool gen_huge(const tdo_gen_t *gen) {
@@ -14,50 +16,61 @@ static bool gen_huge(const tdo_gen_t *gen) {
                                     gen->index >= lowest);
 }
 
-/* Groups for the first COUNT places, or none. */
-static mps_res_t gen_groups(tdo_gen_t *gen, tdo_group_t group[], int count) {
-  tdo_space_t *sp = &gen->heap->space;
-
-  for (int i = 0; i < count; ++i) {
-    group[i] = tdo_space_group_new(sp, gen->bit);
-    if (group[i] == 0) {
-      while (i-- > 0) {
-        tdo_space_group_merge(sp, TDO_GROUP_SHARED, group[i]);
-        group[i] = 0;
-      }
-      return MPS_RES_LIMIT;
-    }
-    tdo_space_group_huge(sp, group[i], gen_huge(gen));
-  }
-  return MPS_RES_OK;
-}
-
+/* All of them: the first that is missing is the end. */
 static void gen_drop_groups(tdo_gen_t *gen, tdo_group_t group[]) {
   for (int i = 0; i < TDO_PLACES && group[i] != 0; ++i) {
-    tdo_space_group_merge(&gen->heap->space, TDO_GROUP_SHARED, group[i]);
+    if (group[i] != TDO_GROUP_SHARED)
+      tdo_space_group_merge(&gen->heap->space, TDO_GROUP_SHARED, group[i]);
     group[i] = 0;
   }
 }
 
-static mps_res_t gen_init(tdo_gen_t *gen, mps_arena_t heap) {
-  mps_res_t res;
+/* Groups for the first COUNT places; false, and some of them, if there are too
+   few. */
+static bool gen_groups(tdo_gen_t *gen, tdo_group_t group[], int count) {
+  tdo_space_t *sp = &gen->heap->space;
 
+  for (int i = 0; i < count; ++i) {
+    group[i] = tdo_space_group_new(sp, gen->bit);
+    if (group[i] == 0)
+      return false;
+    tdo_space_group_huge(sp, group[i], gen_huge(gen));
+  }
+  return true;
+}
+
+/* All the groups that GEN ever needs at once, if there are as many. */
+static bool gen_own(tdo_gen_t *gen) {
+  if (gen_groups(gen, gen->group, TDO_PLACES) &&
+      gen_groups(gen, gen->next_group, TDO_PLACES))
+    return true;
+  gen_drop_groups(gen, gen->group);
+  gen_drop_groups(gen, gen->next_group);
+  return false;
+}
+
+static void gen_share(tdo_gen_t *gen) {
+  gen->shares = true;
+  for (int i = 0; i < TDO_PLACES; ++i)
+    gen->group[i] = TDO_GROUP_SHARED;
+}
+
+static void gen_init(tdo_gen_t *gen, mps_arena_t heap) {
   gen->heap = heap;
   tdo_ring_init(&gen->segs);
   tdo_ring_init(&gen->white);
-  res = gen_groups(gen, gen->group, TDO_PLACES);
-  if (res == MPS_RES_OK)
-    gen->sig = TDO_GEN_SIG;
-  return res;
+  gen->sig = TDO_GEN_SIG;
 }
 
-mps_res_t tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap) {
-  mps_res_t res;
+void tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap) {
+  bool owns;
 
   memset(gen, 0, sizeof *gen);
   gen->mortality = 0.5;
-  res = gen_init(gen, heap);
-  return res == MPS_RES_OK ? gen_groups(gen, gen->next_group, TDO_PLACES) : res;
+  gen_init(gen, heap);
+  owns = gen_own(gen);
+  TDO_CHECK(owns); /* it is the first */
+  (void)owns;
 }
 
 void tdo_gen_finish(tdo_gen_t *gen) {
@@ -108,16 +121,7 @@ mps_res_t tdo_chain_create(tdo_chain_t **chain_o, mps_arena_t heap,
     gen->capacity = (double)params[i].mps_capacity * 1024.0;
     gen->mortality = params[i].mps_mortality;
     gen->bit = gen_take_bit(heap);
-    res = gen_init(gen, heap);
-    if (res != MPS_RES_OK) {
-      gen_drop_bit(heap, gen->bit);
-      while (i-- > 0) {
-        gen_drop_bit(heap, chain->gens[i].bit);
-        tdo_gen_finish(&chain->gens[i]);
-      }
-      tdo_control_free(&heap->control, chain, chain_size(count));
-      return res;
-    }
+    gen_init(gen, heap);
   }
   heap->nursery_bits |= chain->gens[0].bit;
   tdo_ring_init(&chain->heap_ring);
@@ -149,20 +153,16 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
   tdo_control_free(&heap->control, chain, chain_size(chain->count));
 }
 
-mps_res_t tdo_chain_secure(tdo_chain_t *chain) {
+void tdo_chain_secure(tdo_chain_t *chain) {
+  size_t i = 0;
+
   if (chain->secured)
-    return MPS_RES_OK;
-  for (size_t i = 0; i < chain->count; ++i) {
-    tdo_gen_t *gen = &chain->gens[i];
-    mps_res_t res = gen_groups(gen, gen->next_group, TDO_PLACES);
-    if (res != MPS_RES_OK) {
-      while (i-- > 0)
-        gen_drop_groups(&chain->gens[i], chain->gens[i].next_group);
-      return res;
-    }
-  }
+    return;
+  while (i < chain->count && i < GEN_OWNERS && gen_own(&chain->gens[i]))
+    ++i;
+  for (; i < chain->count; ++i)
+    gen_share(&chain->gens[i]);
   chain->secured = true;
-  return MPS_RES_OK;
 }
 
 tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index) {
@@ -171,17 +171,17 @@ tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index) {
 
 /* Groups again for the first COUNT places, of which as many just became free. */
 static void gen_renew(tdo_gen_t *gen, int count) {
-  mps_res_t res = gen_groups(gen, gen->next_group, count);
+  bool owns = gen_groups(gen, gen->next_group, count);
 
-  TDO_CHECK(res == MPS_RES_OK);
-  (void)res;
+  TDO_CHECK(owns);
+  (void)owns;
 }
 
 void tdo_gen_condemn(tdo_gen_t *gen) {
   tdo_space_t *sp = &gen->heap->space;
 
   TDO_CHECK(!gen->condemned);
-  for (int i = 0; i < TDO_PLACES; ++i) {
+  for (int i = 0; i < TDO_PLACES && !gen->shares; ++i) {
     gen->white_group[i] = gen->group[i];
     gen->group[i] = gen->next_group[i];
     gen->next_group[i] = 0;
@@ -194,17 +194,22 @@ void tdo_gen_condemn(tdo_gen_t *gen) {
 
 void tdo_gen_pardon(tdo_gen_t *gen) {
   TDO_CHECK(gen->condemned && tdo_ring_empty(&gen->white));
+  gen->condemned = false;
+  if (gen->shares)
+    return;
   for (int i = 0; i < TDO_PLACES; ++i) {
     tdo_space_group_merge(&gen->heap->space, gen->group[i],
                           gen->white_group[i]);
     gen->white_group[i] = 0;
   }
   gen_renew(gen, TDO_PLACES);
-  gen->condemned = false;
 }
 
-/* The next groups for what moves, and the old ones become the top's. */
+/* The next groups for what moves, and the old ones become the top's. Shared
+   zones stay so. */
 static void gen_give_groups(tdo_gen_t *gen, tdo_gen_t *top) {
+  if (gen->shares)
+    return;
   for (int i = 0; i < TDO_PLACES_MOVING; ++i) {
     tdo_space_group_merge(&gen->heap->space, top->group[i], gen->group[i]);
     gen->group[i] = gen->next_group[i];

@@ -5,7 +5,10 @@
    .next  a generation that has segments, or of whose chain another has, and that
           is not condemned has the groups that it will need when it is: no
           collection goes without it for want of groups, and where the top is
-          condemned, so is everything. */
+          condemned, so is everything.
+   .share a generation for which there were no groups lies in shared zones,
+          condemned or not: there every reference is looked up, and what its
+          segment is decides. */
 #ifndef TDO_TRACE_GEN_H
 #define TDO_TRACE_GEN_H
 
@@ -39,10 +42,12 @@ struct tdo_gen {
                           last condemned ("new size") */
   double size;         /* bytes of segments in it */
   bool condemned;      /* by the collection in progress */
+  bool shares;         /* it has no groups of its own (.share) */
   double condemned_size, survived; /* in the last collection */
   tdo_ring_t segs;     /* tdo_gcseg_t.gen_ring, not white */
   tdo_ring_t white;    /* condemned segments */
-  tdo_group_t group[TDO_PLACES];       /* where new segments go */
+  tdo_group_t group[TDO_PLACES];       /* where new segments go; 0 before any
+                                          of the chain (secured) */
   tdo_group_t white_group[TDO_PLACES]; /* where condemned ones lie */
   tdo_group_t next_group[TDO_PLACES];  /* the same when it is condemned (.next) */
 };
@@ -66,10 +71,10 @@ mps_res_t tdo_chain_create(tdo_chain_t **chain_o, mps_arena_t heap,
                            size_t count, const mps_gen_param_s params[]);
 void tdo_chain_destroy(tdo_chain_t *chain);
 bool tdo_chain_check(const tdo_chain_t *chain);
-/* Before the first segment of CHAIN: MPS_RES_LIMIT if there are too many other
-   chains with segments. */
-mps_res_t tdo_chain_secure(tdo_chain_t *chain);
-mps_res_t tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap);
+/* Before the first segment of CHAIN: its generations get their groups, as far
+   as there are any; its last ones, if it is long, share (.share). */
+void tdo_chain_secure(tdo_chain_t *chain);
+void tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap);
 void tdo_gen_finish(tdo_gen_t *gen);
 
 /* Generation INDEX of CHAIN; the top one if INDEX is the chain's count. */

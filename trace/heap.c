@@ -254,6 +254,7 @@ static void heap_free(tdo_heap_t *heap) {
 static mps_res_t heap_init_contents(tdo_heap_t *heap,
                                     const tdo_heap_options_t *options) {
   mps_res_t res = heap_start_space(heap, options);
+  void *p;
 
   if (res != MPS_RES_OK)
     return res;
@@ -263,14 +264,11 @@ static mps_res_t heap_init_contents(tdo_heap_t *heap,
   tdo_control_init(&heap->control, &heap->space);
   tdo_space_group_huge(&heap->space, TDO_GROUP_MANUAL,
                        heap->huge == TDO_HUGE_ALL);
-  res = tdo_gen_init_top(&heap->top, heap);
-  if (res == MPS_RES_OK) {
-    /* Secure the first slab, so that a limit too small shows now. */
-    void *p;
-    res = tdo_control_alloc(&p, &heap->control, 16);
-    if (res == MPS_RES_OK)
-      tdo_control_free(&heap->control, p, 16);
-  }
+  tdo_gen_init_top(&heap->top, heap);
+  /* Secure the first slab, so that a limit too small shows now. */
+  res = tdo_control_alloc(&p, &heap->control, 16);
+  if (res == MPS_RES_OK)
+    tdo_control_free(&heap->control, p, 16);
   return res;
 }
 

@@ -112,11 +112,10 @@ static bool shortage_moves(const tdo_heap_t *heap) {
   return tdo_shortage_share(heap) > heap->evacuate.least;
 }
 
-/* First what is cheap, then all: nothing fails before all was collected. What
-   has a limit (groups of zones) is not memory. */
+/* First what is cheap, then all: nothing fails before all was collected. */
 bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
                           unsigned *attempt_io) {
-  if (!TDO_POLL || res == MPS_RES_OK || res == MPS_RES_LIMIT ||
+  if (!TDO_POLL || res == MPS_RES_OK ||
       heap->clamp != TDO_UNCLAMPED ||
       (*attempt_io > 1 &&
        (*attempt_io >= MOST_ATTEMPTS || !shortage_moves(heap))))
