@@ -17,7 +17,10 @@
              one there are none between: what died there may lie unpadded
              under a pad.
    .read     a pinned object has its bit in `read`, too, once it is scanned
-   (not in leaf pools). .held     in a white nailed segment, an object with its
+             (not in leaf pools).
+   .unread   outside of a scan of the segment, what is pinned and not scanned
+             lies within [unread, unread_limit), in units of `pins`.
+   .held     in a white nailed segment, an object with its
    bit in `held` must not move, because something that may yet be found alive
    refers to it ambiguously: it is pinned when it is reached, and else dies.
    .padded   if `padded` is not null, a bit of the second half of pin_table is

@@ -30,6 +30,7 @@ struct amc_seg {
   size_t copied;     /* bytes, by the collection in progress */
   char *condemned;   /* .condemned */
   tdo_bits_t *pins;  /* .pins; null while nothing is pinned */
+  size_t unread, unread_limit; /* .unread; unread is pin_count if none is */
   tdo_bits_t *pin_table; /* room for pins and read, secured in advance, or
                             null */
   bool kept;         /* nailed, and everything stays that has not moved */
@@ -77,6 +78,19 @@ static inline size_t tdo_amc_pin_bytes(const amc_seg_t *seg) {
   return 2 * tdo_bits_words(seg->pin_count) * sizeof(tdo_bits_t);
 }
 
+/* No pinned object waits to be scanned. */
+static inline void tdo_amc_all_read(amc_seg_t *seg) {
+  seg->unread = seg->pin_count;
+  seg->unread_limit = 0;
+}
+
+/* Object I, not pinned so far, is, and waits to be scanned. */
+static inline void tdo_amc_set_pin(amc_seg_t *seg, size_t i) {
+  tdo_bits_set(seg->pins, i);
+  seg->unread = tdo_min(seg->unread, i);
+  seg->unread_limit = tdo_max(seg->unread_limit, i + 1);
+}
+
 /* Begin with no pins; which blocks are pads is forgotten. */
 static inline void tdo_amc_use_pins(amc_seg_t *seg) {
   seg->padded = NULL;
@@ -85,6 +99,7 @@ static inline void tdo_amc_use_pins(amc_seg_t *seg) {
   if (seg->pins_used)
     memset(seg->pins, 0, tdo_amc_pin_bytes(seg));
   seg->pins_used = true;
+  tdo_amc_all_read(seg);
 }
 
 /* The table of a segment that is collected in place is cleared when the first

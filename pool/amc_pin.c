@@ -120,7 +120,7 @@ void tdo_amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base) {
     size_t i = tdo_amc_pin_index(amc, seg, base);
     if (tdo_bits_get(seg->pins, i))
       return;
-    tdo_bits_set(seg->pins, i);
+    tdo_amc_set_pin(seg, i);
   }
   tdo_amc_grey(amc, seg);
 }

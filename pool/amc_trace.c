@@ -227,7 +227,7 @@ static mps_res_t amc_fix_in_place(tdo_scan_t *scan, tdo_gcseg_t *gc,
     *ref_io = NULL;
     return MPS_RES_OK;
   }
-  tdo_bits_set(seg->pins, i);
+  tdo_amc_set_pin(seg, i);
   if (!amc->leaf && !gc->grey)
     tdo_gcseg_set_grey(gc);
   return MPS_RES_OK;
@@ -367,27 +367,85 @@ static inline void amc_fetch_pinned(const amc_pool_t *amc,
   }
 }
 
-/* Scan the pinned objects that were not scanned yet, and those that this
-   pins. */
+/* A walk upwards over the pinned objects that were not scanned yet: what it
+   has before it lies within [at, limit). What is pinned behind it meanwhile is
+   for the next one (.unread). */
+typedef struct amc_reading {
+  size_t at, limit;
+} amc_reading_t;
+
+/* All that waits is before R. */
+static void amc_read_on(amc_seg_t *seg, amc_reading_t *r) {
+  r->at = seg->unread;
+  r->limit = seg->unread_limit;
+  tdo_amc_all_read(seg);
+}
+
+/* What was pinned since lies before R as far as it is above. Where nothing
+   else does, R goes to it at once. */
+static void amc_read_more(amc_seg_t *seg, amc_reading_t *r) {
+  size_t behind = r->at;
+
+  if (seg->unread_limit <= r->at)
+    return;
+  if (r->at >= r->limit)
+    r->at = tdo_max(r->at, seg->unread);
+  r->limit = tdo_max(r->limit, seg->unread_limit);
+  if (seg->unread < behind)
+    seg->unread_limit = behind;
+  else
+    tdo_amc_all_read(seg);
+}
+
+/* Go with R to the next object to scan; false if there is none. To begin each
+   walk at the lowest and end it at the highest that waits makes a list linear
+   in whichever order it lies in the segment. */
+static bool amc_read_next(amc_seg_t *seg, amc_reading_t *r) {
+  do {
+    if (r->at >= r->limit)
+      amc_read_on(seg, r);
+    if (r->at >= r->limit)
+      return false;
+    r->at = tdo_bits_next_in(seg->pins, seg->read, r->at, r->limit);
+  } while (r->at == r->limit);
+  return true;
+}
+
+/* What R has before it waits. True if anything does. */
+static bool amc_read_later(amc_seg_t *seg, const amc_reading_t *r) {
+  if (r->at < r->limit) {
+    seg->unread = tdo_min(seg->unread, r->at);
+    seg->unread_limit = tdo_max(seg->unread_limit, r->limit);
+  }
+  return seg->unread < seg->unread_limit;
+}
+
+/* Scan the pinned objects that were not scanned yet, and those that this pins;
+   as many as there is time for. */
 static mps_res_t amc_scan_pinned(amc_pool_t *amc, tdo_scan_t *scan,
                                  amc_seg_t *seg) {
-  size_t i = 0, n = seg->pin_count, fetched = 0;
+  amc_reading_t r = {0, 0};
+  size_t fetched = 0;
 
-  while ((i = tdo_bits_next_in(seg->pins, seg->read, i, n)) < n ||
-         (i = tdo_bits_next_in(seg->pins, seg->read, 0, n)) < n) {
-    char *p = seg->gc.seg.base + (i << amc->shift), *q = p;
+  while (amc_read_next(seg, &r)) {
+    char *p = seg->gc.seg.base + (r.at << amc->shift), *q = p;
     mps_res_t res;
     do { /* neighbours are scanned as one */
-      amc_fetch_pinned(amc, seg, i, &fetched);
-      tdo_bits_set(seg->read, i);
+      amc_fetch_pinned(amc, seg, r.at, &fetched);
+      tdo_bits_set(seg->read, r.at);
       q = tdo_amc_next(amc, q);
-      i = tdo_amc_pin_index(amc, seg, q);
-    } while (i < n && tdo_bits_get(seg->pins, i) &&
-             !tdo_bits_get(seg->read, i));
+      r.at = tdo_amc_pin_index(amc, seg, q);
+    } while (r.at < seg->pin_count && tdo_bits_get(seg->pins, r.at) &&
+             !tdo_bits_get(seg->read, r.at));
     seg->marked += (size_t)(q - p);
     res = tdo_scan_formatted(scan, &amc->pool, p, q);
     if (res != MPS_RES_OK)
       return res;
+    amc_read_more(seg, &r);
+    if (TDO_UNLIKELY(tdo_scan_late(scan))) {
+      scan->partly = amc_read_later(seg, &r);
+      break;
+    }
   }
   return MPS_RES_OK;
 }
@@ -399,7 +457,7 @@ static mps_res_t amc_scan_nailed(amc_pool_t *amc, tdo_scan_t *scan,
                             : amc_scan_pinned(amc, scan, seg);
 
   /* The summary that is made of this covers the black ones, too. */
-  if (res == MPS_RES_OK && seg->gc.ap == NULL)
+  if (res == MPS_RES_OK && !scan->partly && seg->gc.ap == NULL)
     res = tdo_scan_formatted(scan, &amc->pool, seg->condemned, seg->gc.filled);
   return res;
 }

@@ -97,7 +97,8 @@ struct mps_pool_class_s {
      would keep and keep in place; null if none. Null method: ADDR. */
   mps_addr_t (*pinned)(tdo_pool_t *pool, tdo_gcseg_t *seg, mps_addr_t addr);
   /* Scan all grey objects of SEG; it is exposed; it is black afterwards
-     (method must leave no grey object and may be called again later). */
+     (method must leave no grey object, unless it says so in scan->partly, and
+     may be called again later). */
   mps_res_t (*scan)(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *seg);
   /* Widen [*BASE_IO, *LIMIT_IO) to the whole objects that overlap it, within
      what is filled (equal if there are none). Null: nothing to widen. */

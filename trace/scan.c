@@ -24,6 +24,7 @@ void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
   }
   scan->heap = heap;
   scan->rank = rank;
+  scan->look = TDO_SCAN_LOOK;
   scan->fix = tdo_trace_fix;
   if (rank == TDO_RANK_EXACT && !tdo_space_many(&heap->space) &&
       heap->trace.ephemerons.count == 0) {

@@ -3,7 +3,10 @@
 #ifndef TDO_TRACE_SCAN_H
 #define TDO_TRACE_SCAN_H
 
+#include "code/clock.h"
 #include "trace/gcseg.h"
+
+#define TDO_SCAN_LOOK 65536 /* bytes scanned between looks at the clock */
 
 /* Ranks, in the order in which their references are traced. */
 enum {
@@ -27,6 +30,11 @@ struct tdo_scan {
   unsigned grain_shift;
   void *closure;  /* of `fix` */
   size_t bytes;   /* scanned so far */
+  /* .partly: a class's method may end when the time is up, and leave the rest
+     of the segment grey. */
+  uint64_t deadline; /* 0: there is none */
+  size_t look;       /* at so many bytes, look at the clock */
+  bool partly;       /* something was left */
   /* .ahead: where objects are copied, those that are about to be referred to are
      fetched. In what is being scanned, words [next_ahead, end_ahead) have not
      been looked at for that. */
@@ -60,6 +68,13 @@ mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
    at on its way to the cache. It was scanned: look at it no more. */
 void tdo_scan_fetch(tdo_scan_t *scan, const char *base, const char *limit);
 void tdo_scan_fetched(tdo_scan_t *scan);
+/* Is the time up, so that the rest may be left (.partly)? */
+static inline bool tdo_scan_late(tdo_scan_t *scan) {
+  if (TDO_LIKELY(scan->bytes < scan->look))
+    return false;
+  scan->look = scan->bytes + TDO_SCAN_LOOK;
+  return tdo_clock_past(scan->deadline);
+}
 /* Fix one reference. */
 mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io);
 

@@ -13,7 +13,6 @@
 
 #define CLOSE_LEAST 8 /* times what is worth moving is old: close all at once */
 #define SWEEP_NEAR 16 /* segments looked at for one that is grey */
-#define CLOCK_BYTES 65536 /* scanned between looks at the clock */
 
 void tdo_trace_init(tdo_trace_t *trace, mps_arena_t heap) {
   memset(trace, 0, sizeof *trace);
@@ -324,9 +323,11 @@ static char *trace_scanned(mps_arena_t heap, tdo_gcseg_t *seg, size_t bytes) {
   return seg->seg.base + tdo_round_up(filled - bytes, page);
 }
 
-/* Make grey SEG black by scanning it at RANK. */
+/* Make grey SEG black by scanning it at RANK. If that is not done at DEADLINE
+   it may stay grey, with its read bar: then what is noted of it is what was
+   found so far, and it is offered when the rest is scanned. */
 static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
-                           mps_rank_t rank) {
+                           mps_rank_t rank, uint64_t deadline) {
   /* Once a collection: deferral counts collections. What was granted before
      is still granted, with what was noted since. */
   bool offered = seg->offered == heap->stats.collections + 1;
@@ -335,6 +336,7 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
 
   tdo_scan_init(&scan, heap, rank);
   scan.ahead = !heap->trace.in_place;
+  scan.deadline = deadline;
   if (seg->white && !offered)
     tdo_gcseg_release(seg, true);
   tdo_gcseg_expose(seg, seg->seg.base, seg->seg.limit);
@@ -348,6 +350,10 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
   tdo_gcseg_note(seg, seg->seg.base, seg->seg.limit, scan.ss._seen);
   if (scan.bytes > 0)
     tdo_tell_pages(seg, trace_scanned(heap, seg, scan.bytes), seg->seg.limit);
+  if (scan.partly) {
+    tdo_gcseg_cover(seg, seg->seg.base, seg->seg.limit);
+    return;
+  }
   tdo_gcseg_set_black(seg);
   if (!offered && scan.bytes > 0) {
     seg->offered = heap->stats.collections + 1;
@@ -370,7 +376,7 @@ void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
   begun = tdo_clock_ns();
   /* Weak references scanned before their time keep what they refer to. */
   trace_scan_seg(heap, seg,
-                 seg->rank > TDO_RANK_EXACT ? TDO_RANK_EXACT : seg->rank);
+                 seg->rank > TDO_RANK_EXACT ? TDO_RANK_EXACT : seg->rank, 0);
   heap->stats.traced_ns += tdo_clock_ns() - begun;
   tdo_trace_pause(heap);
 }
@@ -418,7 +424,7 @@ void tdo_trace_scan_first(mps_arena_t heap, tdo_gcseg_t *seg) {
 }
 
 void tdo_trace_scan_last(mps_arena_t heap, tdo_gcseg_t *seg) {
-  trace_scan_seg(heap, seg, TDO_RANK_WEAK);
+  trace_scan_seg(heap, seg, TDO_RANK_WEAK, 0);
 }
 
 /* Is all done that can be before finalization, and before weak references? */
@@ -429,7 +435,7 @@ static bool trace_drained(mps_arena_t heap) {
 /* Scan grey segments; false if the budget ran out first. */
 static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
   tdo_trace_t *trace = &heap->trace;
-  size_t look = trace->scanned + CLOCK_BYTES;
+  size_t look = trace->scanned + TDO_SCAN_LOOK;
   tdo_gcseg_t *seg;
 
   for (;;) {
@@ -440,7 +446,7 @@ static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
       trace->sweep = seg->seg.limit;
     }
     if (seg != NULL)
-      trace_scan_seg(heap, seg, seg->rank);
+      trace_scan_seg(heap, seg, seg->rank, deadline);
     else if (!tdo_ephemerons_step(heap))
       return true;
     if (trace->scanned >= limit)
@@ -448,7 +454,7 @@ static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
     if (trace->scanned >= look) {
       if (tdo_clock_past(deadline))
         return trace_drained(heap);
-      look = trace->scanned + CLOCK_BYTES;
+      look = trace->scanned + TDO_SCAN_LOOK;
     }
   }
 }
@@ -460,7 +466,7 @@ static void trace_weak(mps_arena_t heap) {
   trace_scan_roots(heap, TDO_RANK_WEAK);
   while (!tdo_ring_empty(ring)) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, grey_ring, ring->next);
-    trace_scan_seg(heap, seg, TDO_RANK_WEAK);
+    trace_scan_seg(heap, seg, TDO_RANK_WEAK, 0);
   }
   tdo_ephemerons_settle(heap);
 }
