@@ -18,7 +18,6 @@
 #pragma weak mps_lib_get_stderr
 #pragma weak mps_lib_get_stdout
 #pragma weak mps_lib_fputc
-#pragma weak mps_lib_fputs
 #pragma weak mps_lib_memset
 #pragma weak mps_lib_memcpy
 #pragma weak mps_lib_memcmp
@@ -42,10 +41,6 @@ mps_lib_FILE *mps_lib_get_stdout(void) {
 
 int mps_lib_fputc(int c, mps_lib_FILE *stream) {
   return fputc(c, (FILE *)(void *)stream);
-}
-
-int mps_lib_fputs(const char *text, mps_lib_FILE *stream) {
-  return fputs(text, (FILE *)(void *)stream);
 }
 
 void *(mps_lib_memset)(void *p, int c, size_t n) {

@@ -5,14 +5,17 @@
 
 #if !defined(CONFIG_PLINTH_NONE)
 
+#include <stdio.h>
 #include <stdlib.h>
 #include "mpsio.h"
+#include "mpslib.h"
 
 /* Weak: a client may bring its own. */
 #pragma weak mps_io_create
 #pragma weak mps_io_destroy
 #pragma weak mps_io_write
 #pragma weak mps_io_flush
+#pragma weak mps_lib_fputs
 
 static const char *plinth_name(void) {
   const char *name = getenv("MPS_TELEMETRY_FILENAME");
@@ -24,11 +27,36 @@ static const char *plinth_name(void) {
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
-/* Events are written with threads stopped, one of which may be inside malloc
-   or hold a stream's lock: so there are no C streams here. The handle is the
-   file descriptor, and one more. */
+/* Events and lines about collections are written with threads stopped, one of
+   which may be inside malloc or hold a stream's lock: so there are no C
+   streams here. */
+
+static bool plinth_write(int file, const char *p, size_t size) {
+  while (size > 0) {
+    ssize_t done = write(file, p, size);
+    if (done > 0) {
+      p += done;
+      size -= (size_t)done;
+    } else if (done == 0 || errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int mps_lib_fputs(const char *text, mps_lib_FILE *stream) {
+  FILE *file = (FILE *)(void *)stream;
+
+  if (file != stderr) {
+    return fputs(text, file);
+  }
+  return plinth_write(STDERR_FILENO, text, strlen(text)) ? 0 : EOF;
+}
+
+/* The handle is the file descriptor, and one more. */
 
 static int plinth_file(mps_io_t io) {
   return (int)(uintptr_t)io - 1;
@@ -49,16 +77,7 @@ void mps_io_destroy(mps_io_t io) {
 }
 
 mps_res_t mps_io_write(mps_io_t io, void *buf, size_t size) {
-  for (const char *p = buf; size > 0;) {
-    ssize_t done = write(plinth_file(io), p, size);
-    if (done > 0) {
-      p += done;
-      size -= (size_t)done;
-    } else if (done == 0 || errno != EINTR) {
-      return MPS_RES_IO;
-    }
-  }
-  return MPS_RES_OK;
+  return plinth_write(plinth_file(io), buf, size) ? MPS_RES_OK : MPS_RES_IO;
 }
 
 mps_res_t mps_io_flush(mps_io_t io) {
@@ -68,7 +87,9 @@ mps_res_t mps_io_flush(mps_io_t io) {
 
 #else
 
-#include <stdio.h>
+int mps_lib_fputs(const char *text, mps_lib_FILE *stream) {
+  return fputs(text, (FILE *)(void *)stream);
+}
 
 static FILE *plinth_file(mps_io_t io) {
   return (FILE *)(void *)io;

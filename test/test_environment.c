@@ -1,6 +1,8 @@
 /* Testudo: the settings of the environment reach the arena, whatever the
    program asked for; and the line about each collection.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "code/platform.h"
@@ -108,7 +110,6 @@ static size_t logged(const char *value, char *text, size_t size) {
     table[i % 100] = numbered(i);
   collect();
   heap_stop();
-  (void)fflush(stderr);
   ck_assert_int_ge(dup2(saved, STDERR_FILENO), 0);
   (void)close(saved);
   rewind(file);
@@ -141,6 +142,31 @@ START_TEST(log_lines) {
 }
 END_TEST
 
+static atomic_int hold; /* 1: stderr is locked; 2: no more wanted */
+
+static void *hold_stderr(void *closure) {
+  flockfile(stderr);
+  atomic_store(&hold, 1);
+  while (atomic_load(&hold) != 2)
+    (void)usleep(1000);
+  funlockfile(stderr);
+  return closure;
+}
+
+/* As if a stopped thread had been about to write. */
+START_TEST(log_past_a_lock) {
+  static char text[1 << 16];
+  pthread_t holder;
+  forget_settings();
+  REQUIRE(pthread_create(&holder, NULL, hold_stderr, NULL) == 0);
+  while (atomic_load(&hold) != 1)
+    (void)usleep(1000);
+  ck_assert_uint_gt(logged("on", text, sizeof text), 0);
+  atomic_store(&hold, 2);
+  REQUIRE(pthread_join(holder, NULL) == 0);
+}
+END_TEST
+
 /* The description of an arena without barriers names its mode. */
 START_TEST(without_barriers) {
   tdo_statistics_s s;
@@ -155,4 +181,5 @@ START_TEST(without_barriers) {
 }
 END_TEST
 
-SUITE_MAIN("environment", 60, settings, keywords, log_lines, without_barriers)
+SUITE_MAIN("environment", 60, settings, keywords, log_lines, log_past_a_lock,
+           without_barriers)

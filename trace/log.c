@@ -26,5 +26,6 @@ void tdo_heap_log(tdo_heap_t *heap) {
       MIB(trace->left), (double)worked / 1e6, (double)trace->flip_ns / 1e6,
       (double)(now - trace->started) / 1e6, MIB(heap->space.committed),
       trace->why);
+  /* Threads may be stopped: the default plinth takes no stream's lock. */
   (void)mps_lib_fputs(line, mps_lib_get_stderr());
 }
