@@ -46,6 +46,9 @@ struct tdo_track {
      parent's tracker would act on the parent: start afresh. On refusal it
      can only be closed. */
   mps_res_t (*reopen)(tdo_track_t *track);
+  /* The same child cannot do that yet: all calls are refused until it does.
+     Signal-safe. */
+  void (*abandon)(tdo_track_t *track);
   void (*close)(tdo_track_t *track);
 };
 

@@ -110,6 +110,10 @@ static mps_res_t track_double_reopen(tdo_track_t *track) {
              : MPS_RES_FAIL;
 }
 
+static void track_double_abandon(tdo_track_t *track) {
+  TDO_CHECK(track->sig == TDO_TRACK_SIG); /* nothing forks with a double */
+}
+
 static void track_double_close(tdo_track_t *track) {
   TDO_CHECK(track->sig == TDO_TRACK_SIG);
   track->sig = TDO_SIG_DEAD;
@@ -122,6 +126,7 @@ mps_res_t tdo_track_double_init(tdo_track_double_t *d, char *window,
                                       .disarm = track_double_disarm,
                                       .harvest = track_double_harvest,
                                       .reopen = track_double_reopen,
+                                      .abandon = track_double_abandon,
                                       .close = track_double_close};
   tdo_vm_t *real = tdo_vm_system();
   void *table;

@@ -157,6 +157,11 @@ static mps_res_t track_reopen(tdo_track_t *track) {
   return track_open_fds(track) == NULL ? MPS_RES_OK : MPS_RES_FAIL;
 }
 
+/* A handler may have forked while the tracker was being closed. */
+static void track_abandon(tdo_track_t *track) {
+  track_close_fds(track); /* -1 is no descriptor to any call */
+}
+
 static void track_close(tdo_track_t *track) {
   TDO_CHECK(track->sig == TDO_TRACK_SIG);
   track->sig = TDO_SIG_DEAD;
@@ -169,6 +174,7 @@ mps_res_t tdo_track_open(tdo_track_t *track, const char **why_o) {
                                       .disarm = track_disarm,
                                       .harvest = track_harvest,
                                       .reopen = track_reopen,
+                                      .abandon = track_abandon,
                                       .close = track_close};
   const char *why;
   memcpy(track, &methods, sizeof *track);

@@ -500,6 +500,12 @@ void tdo_shield_fall_back(tdo_shield_t *sh, const char *why) {
   sh->fallback = why;
 }
 
+void tdo_shield_abandon(tdo_shield_t *sh) {
+  if (sh->track != NULL) {
+    sh->track->abandon(sh->track);
+  }
+}
+
 /* Closed regions stay closed. When one is opened its pages, which are not
    armed though they seem so, count as written at the next harvest. */
 void tdo_shield_after_fork(tdo_shield_t *sh) {

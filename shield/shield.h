@@ -230,6 +230,9 @@ void tdo_shield_record(tdo_shield_t *sh, tdo_shield_record_t *record);
 /* In the child of a fork, before any other call: everything tracked counts as
    written (`lost`), and tracking starts afresh or falls back. */
 void tdo_shield_after_fork(tdo_shield_t *sh);
+/* In such a child, which forked within a session and has yet to end it: what
+   is asked of the tracker until then is refused. */
+void tdo_shield_abandon(tdo_shield_t *sh);
 
 /* Is much closed at once by moving its memory away, as far as is known? That
    takes a fifth of the time. */

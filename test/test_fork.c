@@ -210,5 +210,69 @@ START_TEST(test_twice) {
 }
 END_TEST
 
+/* ---- within the arena: in a scan method ---- */
+
+static bool scan_forks;
+static pid_t scan_child = -1;
+static int scan_gate[2]; /* the child goes on when it can read from it */
+
+static mps_res_t forking_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
+  mps_res_t res = obj_scan(ss, base, limit);
+  if (scan_forks) {
+    char c;
+    scan_forks = false;
+    scan_child = fork();
+    REQUIRE(scan_child >= 0);
+    if (scan_child == 0)
+      REQUIRE(read(scan_gate[0], &c, 1) == 1);
+  }
+  return res;
+}
+
+static void refer_to_young(size_t from) {
+  for (size_t i = 0; i < LIVE; ++i) {
+    mps_addr_t fresh = numbered(from + i);
+    *obj_ref(table[i], 1) = fresh;
+  }
+}
+
+static void check_young(size_t from) {
+  for (size_t i = 0; i < LIVE; ++i)
+    REQUIRE(number_of(*obj_ref(table[i], 1)) == from + i);
+}
+
+/* The child ends its session after what the parent wrote since the fork: the
+   parent must not forget that for it. */
+START_TEST(test_within) {
+  int status;
+  heap_start_with(mps_class_amc(), forking_scan);
+  ck_assert_int_eq(pipe(scan_gate), 0);
+  fill(0);
+  for (int i = 0; i < 4; ++i)
+    collect();
+  for (int i = 0; i < 4; ++i) { /* in place: the pages get their bars again */
+    scan_forks = i == 3;
+    ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+    mps_arena_park(arena);
+    mps_arena_release(arena);
+  }
+  if (scan_child == 0) {
+    churn(0);
+    suite_leave(asserted_count == 0 ? 42 : 43);
+  }
+  refer_to_young(1000);
+  ck_assert_int_eq(write(scan_gate[1], "", 1), 1);
+  ck_assert_int_eq(waitpid(scan_child, &status, 0), scan_child);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), 42);
+  for (size_t i = 0; i < 20000; ++i)
+    (void)numbered(i);
+  check_young(1000);
+  tdo_arena_check(arena);
+  heap_stop();
+}
+END_TEST
+
 SUITE_MAIN("fork", 60, test_both_go_on, test_in_collection,
-           test_child_destroys, test_threads, test_child_threads, test_twice)
+           test_child_destroys, test_threads, test_child_threads, test_twice,
+           test_within)

@@ -151,8 +151,17 @@ static int in_child(int (*run)(void)) {
   return WEXITSTATUS(status);
 }
 
-/* The child's own tracker leaves the parent's pages alone. */
+/* The child's own tracker leaves the parent's pages alone, and so does the one
+   that it has of the parent, once it is abandoned. */
 static int child_tracks(void) {
+  track.abandon(&track);
+  if (track.arm(&track, base, PAGES * page_size) == MPS_RES_OK ||
+      track.disarm(&track, base, PAGES * page_size) == MPS_RES_OK ||
+      track.cover(&track, base, PAGES * page_size) == MPS_RES_OK ||
+      track.harvest(&track, base, PAGES * page_size, note, written) ==
+          MPS_RES_OK) {
+    return 3;
+  }
   if (track.reopen(&track) != MPS_RES_OK ||
       track.cover(&track, base, PAGES * page_size) != MPS_RES_OK ||
       harvest() != PAGES ||

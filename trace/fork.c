@@ -25,7 +25,11 @@ static void fork_leave(tdo_heap_t *heap) {
 }
 
 static void fork_leave_child(tdo_heap_t *heap) {
-  /* Most children execute another program and never come here again. */
+  /* The rest of the session that the child is within must not act on the
+     parent's pages. Others begin with a look at `forked`: most children
+     execute another program and never come here again. */
+  if (heap->shielded && !heap->forking)
+    tdo_shield_abandon(&heap->shield);
   heap->forked = heap->shielded;
   atomic_store(&heap->behind, heap->shielded || atomic_load(&heap->behind));
   fork_leave(heap); /* the thread that took the lock is this one */
