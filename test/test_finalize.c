@@ -1,5 +1,7 @@
 /* Testudo: tests of finalization, messages and location dependencies
    (interface, sections 2.18-2.21). SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/heap.h"
+
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -314,6 +316,49 @@ START_TEST(test_pinned) {
 END_TEST
 
 /* Many, dying young and old, found by collections of any kind. */
+/* A pool knows how many registrations its destruction has to look for,
+   wherever its objects move and the messages go. */
+static void check_counts(mps_pool_t other, size_t here, size_t there) {
+  ck_assert_uint_eq(pool->finals, here);
+  ck_assert_uint_eq(other->finals, there);
+}
+
+START_TEST(test_counts) {
+  mps_pool_t other;
+  mps_ap_t on;
+  mps_message_t message;
+  begin(mps_class_amc());
+  other = obj_pool(mps_class_amcz());
+  on = point(other);
+  mps_message_type_enable(arena, FINAL);
+  for (size_t i = 0; i < 20; ++i) {
+    table[i] = i < 10 ? numbered(i) : obj_on(on, OBJ_NODE, 2);
+    ck_assert_int_eq(mps_finalize(arena, &table[i]), MPS_RES_OK);
+  }
+  check_counts(other, 10, 10);
+  collect(); /* all move */
+  check_counts(other, 10, 10);
+  ck_assert_int_eq(mps_definalize(arena, &table[0]), MPS_RES_OK);
+  check_counts(other, 9, 10);
+  memset(table, 0, sizeof table);
+  collect(); /* all die */
+  check_counts(other, 9, 10);
+  for (size_t i = 0; i < 4; ++i)
+    ck_assert(mps_message_get(&message, arena, FINAL));
+  check_counts(other, 9, 10);
+  collect(); /* what is told of moves */
+  mps_message_discard(arena, message);
+  ck_assert_uint_eq(pool->finals + other->finals, 18);
+  mps_ap_destroy(on);
+  mps_arena_park(arena);
+  mps_pool_destroy(other);
+  mps_arena_release(arena);
+  mps_message_type_disable(arena, FINAL);
+  ck_assert_uint_le(pool->finals, 3); /* those that were got */
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_many) {
   size_t posted = 0;
   enum { MANY = 20000 };
@@ -412,5 +457,6 @@ END_TEST
 SUITE_MAIN("finalize", 60, test_constants, test_disabled, test_gc_messages,
            test_accumulate, test_fix_handle, test_finalize,
            test_finalize_header_leaf, test_cycle, test_message_keeps,
-           test_several_registrations, test_definalize, test_pinned, test_many,
-           test_stale, test_old_dependency, test_managed_dependency)
+           test_several_registrations, test_definalize, test_pinned,
+           test_counts, test_many, test_stale, test_old_dependency,
+           test_managed_dependency)

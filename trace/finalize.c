@@ -29,6 +29,7 @@ mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
   if (res != MPS_RES_OK)
     return res;
   final->ref = ref;
+  ++seg->pool->finals;
   tdo_ring_append(finals_list(heap, seg->gen), &final->ring);
   TDO_EVENT(OBJECT, FINALIZE, (tdo_word_t)heap, (tdo_word_t)ref);
   return MPS_RES_OK;
@@ -134,6 +135,8 @@ static void finals_forget_messages(mps_arena_t heap, tdo_ring_t *ring,
 }
 
 void tdo_finals_forget(mps_arena_t heap, const tdo_pool_t *pool) {
+  if (pool->finals == 0)
+    return;
   for (int i = 0; i < TDO_FINAL_LISTS; ++i)
     TDO_RING_FOR(node, &heap->finals.lists[i]) {
       tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);

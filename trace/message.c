@@ -35,6 +35,8 @@ mps_res_t tdo_message_alloc(tdo_message_t **message_o, mps_arena_t heap,
 }
 
 void tdo_message_free(mps_arena_t heap, tdo_message_t *m) {
+  if (m->type == TDO_MESSAGE_FINALIZATION && !m->gone)
+    --tdo_gcseg_of(&heap->space, m->ref)->pool->finals;
   tdo_ring_remove(&m->ring);
   m->sig = TDO_SIG_DEAD;
   tdo_control_free(&heap->control, m, message_size(m->type));

@@ -24,7 +24,8 @@ struct mps_message_s {
   bool gone;           /* its pool was destroyed: REF is no reference */
   tdo_ring_t ring;     /* in the queue, among the retrieved, or in a list of
                           registrations */
-  mps_addr_t ref;      /* finalization: the object, kept alive once queued */
+  mps_addr_t ref;      /* finalization: the object, counted in its pool's
+                          `finals`, and kept alive once queued */
   mps_clock_t clock;
   size_t live, condemned, not_condemned;
   const char *why;

@@ -25,6 +25,8 @@ struct mps_pool_s {
   tdo_ring_t segs;        /* tdo_seg_t.pool_ring */
   tdo_format_t *format;   /* null for manual pools */
   size_t align;
+  size_t finals;          /* registrations for finalization of its blocks, and
+                             messages of it that are not discarded */
   size_t total, free;     /* bytes; interface, section 2.9 "Size accounting";
                              buffers' unused part is not in `free` */
 };
