@@ -351,6 +351,43 @@ START_TEST(test_many_points) {
 END_TEST
 
 /* Pools that share one, with objects that refer to each other. */
+static size_t pauses;
+
+static void count_pause(mps_pool_t p) {
+  (void)p;
+  ++pauses;
+}
+
+/* Collections look at no pool that cannot have anything for them. */
+START_TEST(test_without_points) {
+  tdo_pool_class_t manual = *mps_class_mvff(), idle = *mps_class_lo();
+  mps_pool_t p[2];
+  mps_ap_t q;
+  heap_start(mps_class_amc());
+  table[0] = numbered(0);
+  manual.pause = idle.pause = count_pause;
+  p[0] = obj_pool(&idle);
+  ck_assert_int_eq(mps_pool_create_k(&p[1], arena, &manual, mps_args_none),
+                   MPS_RES_OK);
+  q = point(p[1]);
+  collect();
+  ck_assert_uint_eq(pauses, 0);
+  mps_ap_destroy(q);
+  q = point(p[0]);
+  collect();
+  ck_assert_uint_gt(pauses, 0);
+  mps_ap_destroy(q);
+  mps_arena_park(arena);
+  mps_pool_destroy(p[0]);
+  mps_pool_destroy(p[1]);
+  pauses = 0;
+  mps_arena_release(arena);
+  collect();
+  ck_assert_uint_eq(pauses, 0);
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_shared_chain) {
   mps_pool_t p;
   mps_ap_t q;
@@ -738,8 +775,8 @@ SUITE_LOOPS_MAIN("ap", 60, {test_protocol, 1}, {test_overflow, 1},
                  {test_destroy_in_collection, 1}, {test_frames, 1},
                  {test_frames_manual, 1}, {test_patterns, 1},
                  {test_ramp_policy, 1}, {test_ramp_not_last, 1},
-                 {test_capacity, 1},
-                 {test_many_points, 1}, {test_shared_chain, 1},
+                 {test_capacity, 1}, {test_many_points, 1},
+                 {test_without_points, 1}, {test_shared_chain, 1},
                  {test_many_generations, 2}, {test_many_chains, 1},
                  {test_formats, 1}, {test_format_fixed, 1},
                  {test_format_missing, 1}, {test_accounts, 1},

@@ -48,6 +48,7 @@ mps_res_t tdo_ap_create(tdo_ap_t **ap_o, tdo_pool_t *pool, mps_arg_s args[]) {
     }
   }
   tdo_ring_append(&pool->aps, &ap->pool_ring);
+  tdo_pool_pointed(pool);
   ap->sig = TDO_AP_SIG;
   TDO_EVENT(POOL, AP_CREATE, (tdo_word_t)pool, (tdo_word_t)&ap->pub);
   *ap_o = ap;

@@ -118,6 +118,7 @@ static void heap_init_fields(tdo_heap_t *heap,
                              const tdo_heap_options_t *options) {
   tdo_lock_init(&heap->lock);
   tdo_ring_init(&heap->pools);
+  tdo_ring_init(&heap->traced);
   tdo_ring_init(&heap->formats);
   tdo_ring_init(&heap->chains);
   tdo_ring_init(&heap->roots);

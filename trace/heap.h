@@ -88,6 +88,9 @@ struct mps_arena_s {
   unsigned page_shift;
   size_t page_limit;     /* pages ever in use lie below */
   tdo_ring_t pools, formats, chains, roots, threads;
+  tdo_ring_t traced;     /* pools that collections look at: automatic or
+                            rooted, and not without a point from the start,
+                            since there is nothing in those */
   tdo_chain_t *default_chain;
   unsigned huge;         /* TDO_KEY_HUGE */
   unsigned char bits_taken; /* generation bits in use */

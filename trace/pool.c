@@ -27,6 +27,7 @@ mps_res_t tdo_pool_create(tdo_pool_t **pool_o, mps_arena_t heap,
   pool->heap = heap;
   pool->align = sizeof(tdo_word_t);
   tdo_ring_init(&pool->heap_ring);
+  tdo_ring_init(&pool->traced_ring);
   tdo_ring_init(&pool->aps);
   tdo_ring_init(&pool->segs);
   res = klass->init(pool, args);
@@ -42,6 +43,13 @@ mps_res_t tdo_pool_create(tdo_pool_t **pool_o, mps_arena_t heap,
                  (tdo_word_t)pool);
   *pool_o = pool;
   return MPS_RES_OK;
+}
+
+void tdo_pool_pointed(tdo_pool_t *pool) {
+  bool traced = pool->klass->automatic || pool->klass->rooted;
+
+  if (traced && tdo_ring_empty(&pool->traced_ring))
+    tdo_ring_append(&pool->heap->traced, &pool->traced_ring);
 }
 
 static bool pool_has_white(const tdo_pool_t *pool) {
@@ -78,6 +86,7 @@ void tdo_pool_destroy(tdo_pool_t *pool) {
   if (pool->format != NULL)
     --pool->format->pools;
   tdo_ring_remove(&pool->heap_ring);
+  tdo_ring_remove(&pool->traced_ring);
   pool->sig = TDO_SIG_DEAD;
   tdo_control_free(&heap->control, pool, pool->klass->size);
 }

@@ -20,7 +20,8 @@ struct mps_pool_s {
   tdo_sig_t sig;
   const tdo_pool_class_t *klass;
   mps_arena_t heap;
-  tdo_ring_t heap_ring;
+  tdo_ring_t heap_ring;   /* in heap->pools */
+  tdo_ring_t traced_ring; /* in heap->traced, or alone */
   tdo_ring_t aps;         /* tdo_ap_t.pool_ring */
   tdo_ring_t segs;        /* tdo_seg_t.pool_ring */
   tdo_format_t *format;   /* null for manual pools */
@@ -141,6 +142,8 @@ struct mps_pool_class_s {
 mps_res_t tdo_pool_create(tdo_pool_t **pool_o, mps_arena_t heap,
                           const tdo_pool_class_t *klass, mps_arg_s args[]);
 void tdo_pool_destroy(tdo_pool_t *pool);
+/* POOL has got a point: from now on collections look at it. */
+void tdo_pool_pointed(tdo_pool_t *pool);
 bool tdo_pool_check(const tdo_pool_t *pool);
 
 /* For classes: take the required FORMAT key; sets format and align.

@@ -18,8 +18,8 @@ static bool tenure_is_whole(const tdo_heap_t *heap, const tdo_chain_t *chain) {
       if (!tdo_ring_empty((tdo_ring_t *)&c->gens[i].segs))
         return false;
   }
-  TDO_RING_FOR(node, (tdo_ring_t *)&heap->pools) {
-    const tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+  TDO_RING_FOR(node, (tdo_ring_t *)&heap->traced) {
+    const tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, traced_ring, node);
     if (pool->klass->automatic && pool->klass->tenured == NULL)
       TDO_RING_FOR(seg_node, (tdo_ring_t *)&pool->segs) {
         const tdo_gcseg_t *seg =

@@ -41,13 +41,11 @@ static void trace_count_left(mps_arena_t heap, tdo_gen_t *gen) {
 /* Take the buffers of every point whose blocks may hold references: what is
    reserved and not committed may refer to what moves now. */
 static void trace_trap(mps_arena_t heap) {
-  TDO_RING_FOR(node, &heap->pools) {
-    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
-    if (pool->klass->automatic || pool->klass->rooted)
+  TDO_RING_FOR(node, &heap->traced) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, traced_ring, node);
+    if (pool->klass->scanned)
       TDO_RING_FOR(ap_node, &pool->aps) {
-        tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, ap_node);
-        if (pool->klass->scanned)
-          tdo_ap_trap(ap);
+        tdo_ap_trap(TDO_RING_ENTRY(tdo_ap_t, pool_ring, ap_node));
       }
   }
 }
@@ -85,8 +83,8 @@ static void trace_scan_rooted(mps_arena_t heap, mps_rank_t rank) {
   tdo_scan_t scan;
 
   tdo_scan_init(&scan, heap, rank);
-  TDO_RING_FOR(node, &heap->pools) {
-    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+  TDO_RING_FOR(node, &heap->traced) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, traced_ring, node);
     if (pool->klass->scan_roots != NULL) {
       mps_res_t res = pool->klass->scan_roots(pool, &scan);
       TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
@@ -157,8 +155,8 @@ static void trace_post_end(mps_arena_t heap) {
 }
 
 void tdo_trace_pause(mps_arena_t heap) {
-  TDO_RING_FOR(node, &heap->pools) {
-    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+  TDO_RING_FOR(node, &heap->traced) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, traced_ring, node);
     if (pool->klass->pause != NULL)
       pool->klass->pause(pool);
   }
