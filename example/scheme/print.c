@@ -93,20 +93,22 @@ static void leave(struct printer *p, val v) {
   lookup(p, v)->active = false;
 }
 
+/* What an outer call has entered stays active: the pairs that this one has
+   entered are the first ones of the list. */
 static void mark(struct printer *p, val v) {
   check_c_depth();
+  size_t entered = 0;
   val start = v;
-  while (is_compound(v) && !met(p, v)) {
-    if (is_vector(v)) {
-      for (size_t i = 0; i < VEC_LEN(v); i++)
-        mark(p, VEC_REF(v, i));
-      leave(p, v);
-      break;
-    }
+  for (; is_pair(v) && !met(p, v); v = CDR(v)) {
+    entered++;
     mark(p, CAR(v));
-    v = CDR(v);
   }
-  for (val l = start; is_pair(l) && lookup(p, l)->active; l = CDR(l))
+  if (is_compound(v) && is_vector(v) && !met(p, v)) {
+    for (size_t i = 0; i < VEC_LEN(v); i++)
+      mark(p, VEC_REF(v, i));
+    leave(p, v);
+  }
+  for (val l = start; entered > 0; l = CDR(l), entered--)
     leave(p, l);
 }
 

@@ -1,0 +1,45 @@
+;;; Testudo: a test of the Scheme interpreter. SPDX-License-Identifier: BSD-2-Clause
+;;; What `write` says reads back as the same. Guile labels also what is only
+;;; shared and writes some names in its own way: here it is in a file.
+(import (scheme base) (scheme write) (scheme read))
+
+(define (text x) (let ((o (open-output-string))) (write x o) (get-output-string o)))
+(define (datum s) (read (open-input-string s)))
+(define (show x) (write x) (newline))
+
+;; cycles that share pairs, entered at each of them
+(define (cycles a b c)
+  (set-car! (cdr a) a)
+  (set-cdr! (cddr a) b)
+  (for-each show (list a b c (cdr a) (vector a b))))
+(let ((x (list 1 2 3)))
+  (cycles x (cdr x) (cddr x)))
+(let ((x (list 1 2 3)))
+  (cycles x (cddr x) (list x x)))
+(let ((v (vector 1 2)) (shared (list 'once)))
+  (vector-set! v 0 (list v shared shared))
+  (vector-set! v 1 (vector shared v))
+  (show v)
+  (show (list shared shared)))
+
+;; all structures of three pairs whose fields are 1 or one of them
+(define (field n ps) (if (= n 0) 1 (list-ref ps (- n 1))))
+(define (structure code)
+  (let ((ps (list (list 1) (list 1) (list 1))))
+    (let loop ((l ps) (code code))
+      (if (pair? l)
+          (begin (set-car! (car l) (field (modulo code 4) ps))
+                 (set-cdr! (car l) (field (modulo (quotient code 4) 4) ps))
+                 (loop (cdr l) (quotient code 16)))))
+    (car ps)))
+(define bad
+  (let loop ((code 0) (bad 0))
+    (if (= code 4096)
+        bad
+        (let ((said (text (structure code))))
+          (loop (+ code 1)
+                (if (and (string=? said (text (datum said)))
+                         (< (string-length said) 60))
+                    bad
+                    (+ bad 1)))))))
+(show bad)
