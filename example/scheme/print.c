@@ -63,11 +63,12 @@ static struct seen *lookup(struct printer *p, val v) {
 
 static void grow_table(struct printer *p) {
   struct seen *old = p->table;
-  size_t n = p->size;
-  p->size = n == 0 ? 1024 : n * 2;
-  p->table = calloc(p->size, sizeof *p->table);
-  if (p->table == NULL)
+  size_t n = p->size, size = n == 0 ? 1024 : n * 2;
+  struct seen *table = calloc(size, sizeof *table);
+  if (table == NULL)
     raise_kind("memory", NULL, "out of memory", NIL);
+  p->table = table;
+  p->size = size;
   for (size_t i = 0; i < n; i++)
     if (old[i].v != 0)
       *lookup(p, old[i].v) = old[i];
@@ -407,19 +408,32 @@ static void print_value(struct printer *p, val v) {
     print_object(p, v);
 }
 
+static void print_compound(struct printer *p, val v) {
+  mps_arena_clamp(vm.arena);
+  find_labels(p, v);
+  if (p->table == NULL)
+    mps_arena_release(vm.arena);
+  print_value(p, v);
+}
+
+/* Whatever is raised meanwhile, the arena is released. */
+static void print_guarded(struct printer *p, val v) {
+  jmp_buf here, *outer = vm.escape;
+  vm.escape = &here;
+  int raised = setjmp(here);
+  if (raised == 0)
+    print_compound(p, v);
+  vm.escape = outer;
+  free(p->table);
+  mps_arena_release(vm.arena);
+  if (raised != 0)
+    longjmp(*outer, raised);
+}
+
 void print(val v, val port, enum print_mode mode) {
   struct printer p = {.port = port, .mode = mode};
-  if (!is_compound(v)) {
+  if (is_compound(v))
+    print_guarded(&p, v);
+  else
     print_value(&p, v);
-    return;
-  }
-  mps_arena_clamp(vm.arena);
-  find_labels(&p, v);
-  if (p.table == NULL)
-    mps_arena_release(vm.arena);
-  print_value(&p, v);
-  if (p.table != NULL) {
-    free(p.table);
-    mps_arena_release(vm.arena);
-  }
 }

@@ -43,3 +43,15 @@
                     bad
                     (+ bad 1)))))))
 (show bad)
+
+;; after an error while printing memory is collected as before
+(define (nest n x) (if (= n 0) x (nest (- n 1) (list x))))
+(define (collections) (cdr (assq 'collections (gc-statistics))))
+(define (garbage n) (if (> n 0) (begin (cons n n) (garbage (- n 1)))))
+(define before
+  (guard (c (#t (show (error-object-message c)) (collections)))
+    (text (nest 1000000 1))))
+(let loop ((n 0))
+  (if (and (= (collections) before) (< n 10000))
+      (begin (garbage 10000) (loop (+ n 1)))))
+(show (> (collections) before))
