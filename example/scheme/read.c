@@ -14,6 +14,7 @@ struct reader {
   val labels; /* list of (number . placeholder) for #n= */
   char *token;
   size_t used;
+  bool barred; /* some of the token stood between bars */
 };
 
 /* The token's memory outlives errors. */
@@ -160,7 +161,7 @@ static val read_string(struct reader *r, val pos) {
 
 /* A symbol may be plain and quoted in parts. */
 static val read_symbol_or_number(struct reader *r, val pos) {
-  bool quoted = false;
+  r->barred = false;
   r->used = 0;
   for (;;) {
     read_token(r);
@@ -170,15 +171,15 @@ static val read_symbol_or_number(struct reader *r, val pos) {
     push(r, ' ');
     r->used--;
     read_quoted(r, '|', pos);
-    quoted = true;
+    r->barred = true;
   }
-  if (!quoted) {
+  if (!r->barred) {
     val n = parse_number(r->token, r->used, 10);
     if (n != FALSE)
       return n;
   }
   val name = string_from_utf8(r->token, r->used);
-  if ((port_flags(r->port) & PORT_FOLD) && !quoted)
+  if ((port_flags(r->port) & PORT_FOLD) && !r->barred)
     name = string_foldcase(name);
   return intern_string(name);
 }
@@ -429,7 +430,7 @@ static val read_hash(struct reader *r, val pos) {
 
 static val read_dot_or_symbol(struct reader *r, val pos) {
   val v = read_symbol_or_number(r, pos);
-  if (r->used == 1 && r->token[0] == '.' && is_symbol(v))
+  if (r->used == 1 && r->token[0] == '.' && !r->barred)
     return MARK(END_DOT);
   return v;
 }
