@@ -185,20 +185,17 @@ static void print_escaped(struct printer *p, val s, char quote) {
 }
 
 static void print_plain(struct printer *p, val s) {
-  char *text = string_to_utf8(s, NULL);
-  put(p, text);
+  size_t n;
+  char *text = string_to_utf8(s, &n);
+  port_write(p->port, text, n);
   free(text);
 }
 
 static void print_string(struct printer *p, val s) {
-  if (p->mode == PRINT_DISPLAY) {
-    size_t n;
-    char *text = string_to_utf8(s, &n);
-    port_write(p->port, text, n);
-    free(text);
-  } else {
+  if (p->mode == PRINT_DISPLAY)
+    print_plain(p, s);
+  else
     print_escaped(p, s, '"');
-  }
 }
 
 /* Could the name be read back as this symbol without bars? */

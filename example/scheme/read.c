@@ -91,8 +91,12 @@ static void skip_line(struct reader *r) {
 
 /* Reads up to the next delimiter into the token. */
 static void read_token(struct reader *r) {
-  while (!is_delimiter(port_peekc(r->port)))
+  int c;
+  while (!is_delimiter(c = port_peekc(r->port))) {
+    if (c == 0)
+      fail(r, "null character outside of a string");
     push(r, (uint32_t)port_getc(r->port));
+  }
 }
 
 static int read_hex_escape(struct reader *r) {
@@ -453,7 +457,7 @@ static val read_item(struct reader *r) {
   val pos = port_position(r->port);
   if (c < 0)
     return EOFVAL;
-  if (strchr("()'`,\"#", c) == NULL || c > 127)
+  if (c == 0 || c > 127 || strchr("()'`,\"#", c) == NULL)
     return read_dot_or_symbol(r, pos);
   port_getc(r->port);
   switch (c) {

@@ -14,3 +14,12 @@
 
 ;; a dot between bars is a symbol
 (for-each try '("(a |.| b)" "(|.|)" "|.|" "(a . b)" "(a |.| . b)" "(a .|| b)"))
+
+;; null characters: in strings, between bars and after #\ only
+(for-each try '("\x0;" "a\x0;b" "(1 \x0; 2)" "#\x0;" "#!a\x0;" "\"a\x0;b\"" "|a\x0;b|"
+                "#\\\x0;" "#\\a\x0;" "; \x0;\n 1"))
+(for-each (lambda (c) (write c) (newline)) (string->list (symbol->string (datum "|a\x0;b|"))))
+(let ((o (open-output-string)))
+  (display (datum "|a\x0;b|") o)
+  (write (get-output-string o))
+  (newline))
