@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct reader {
   val port;
@@ -200,7 +201,7 @@ static val char_by_name(const char *s, size_t n) {
   uint32_t c;
   if (utf8_decode(s, n, &c) == n)
     return CHAR(c);
-  if (s[0] == 'x' || s[0] == 'U' || s[0] == 'u') {
+  if (strchr("xXuU", s[0]) != NULL) {
     char *end;
     long x = strtol(s + 1, &end, 16);
     if (*end == 0 && x >= 0 && x <= 0x10ffff && isxdigit((int)s[1]))
@@ -360,18 +361,22 @@ static void replace_boxes(val v, val seen) {
   }
 }
 
-/* ---- what begins with # */
+/* ---- what begins with #: upper and lower case are the same there */
+
+static bool token_is(struct reader *r, const char *s) {
+  return strcasecmp(r->token, s) == 0;
+}
 
 static val read_directive(struct reader *r, val pos) {
   r->used = 0;
   read_token(r);
   if (r->used == 0)
     push(r, ' ');
-  if (strcmp(r->token, "fold-case") == 0)
+  if (token_is(r, "fold-case"))
     port_set_fold(r->port, true);
-  else if (strcmp(r->token, "no-fold-case") == 0)
+  else if (token_is(r, "no-fold-case"))
     port_set_fold(r->port, false);
-  else if (strcmp(r->token, "eof") == 0)
+  else if (token_is(r, "eof"))
     return EOFVAL;
   else if (fix_int(pos) >> 12 == 1)
     skip_line(r);
@@ -381,11 +386,11 @@ static val read_directive(struct reader *r, val pos) {
 }
 
 static val read_named_constant(struct reader *r, val pos) {
-  if (strcmp(r->token, "#t") == 0 || strcmp(r->token, "#true") == 0)
+  if (token_is(r, "#t") || token_is(r, "#true"))
     return TRUE;
-  if (strcmp(r->token, "#f") == 0 || strcmp(r->token, "#false") == 0)
+  if (token_is(r, "#f") || token_is(r, "#false"))
     return FALSE;
-  if (strcmp(r->token, "#u8") == 0 && port_peekc(r->port) == '(') {
+  if (token_is(r, "#u8") && port_peekc(r->port) == '(') {
     port_getc(r->port);
     return list_to_bytevector(r, read_list(r, pos), pos);
   }

@@ -23,3 +23,7 @@
   (display (datum "|a\x0;b|") o)
   (write (get-output-string o))
   (newline))
+
+;; case is not significant after a #, but in the names of characters
+(for-each try '("#T" "#F" "#TRUE" "#False" "#U8(1 2)" "#\\X41" "#\\X" "#\\x" "#\\SPACE" "#\\A" "#XfF" "#!FOLD-CASE ABC"
+                "#t1" "#u9(1)" "\"\\X41;\"" "\"\\T\""))
