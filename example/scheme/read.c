@@ -189,7 +189,7 @@ static val read_symbol_or_number(struct reader *r, val pos) {
   return intern_string(name);
 }
 
-static val char_by_name(const char *s, size_t n) {
+static val char_by_name(const char *s, size_t n, bool fold) {
   static const struct {
     const char *name;
     uint32_t c;
@@ -208,7 +208,7 @@ static val char_by_name(const char *s, size_t n) {
       return CHAR(x);
   }
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(names[i].name, s) == 0)
+    if ((fold ? strcasecmp : strcmp)(names[i].name, s) == 0)
       return CHAR(names[i].c);
   return FALSE;
 }
@@ -221,7 +221,8 @@ static val read_char(struct reader *r) {
   push(r, (uint32_t)c);
   if (c != ' ')
     read_token(r);
-  val v = char_by_name(r->token, r->used);
+  bool fold = port_flags(r->port) & PORT_FOLD;
+  val v = char_by_name(r->token, r->used, fold);
   if (v == FALSE)
     fail_at(r, port_position(r->port), "unknown character name",
             cons(string_from_utf8(r->token, r->used), NIL));

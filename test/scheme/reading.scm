@@ -27,3 +27,4 @@
 ;; case is not significant after a #, but in the names of characters
 (for-each try '("#T" "#F" "#TRUE" "#False" "#U8(1 2)" "#\\X41" "#\\X" "#\\x" "#\\SPACE" "#\\A" "#XfF" "#!FOLD-CASE ABC"
                 "#t1" "#u9(1)" "\"\\X41;\"" "\"\\T\""))
+(for-each try '("#!fold-case (#\\SPACE #\\NewLine #\\A #\\X41)" "#!fold-case #!no-fold-case #\\SPACE"))
