@@ -100,12 +100,17 @@ static void read_token(struct reader *r) {
   }
 }
 
+/* Is there a character of this number? */
+static bool is_scalar_value(long c) {
+  return (c >= 0 && c < 0xd800) || (c > 0xdfff && c <= 0x10ffff);
+}
+
 static int read_hex_escape(struct reader *r) {
   long c = 0;
   int digits = 0;
   for (;;) {
     int d = port_getc(r->port);
-    if (d == ';' && digits > 0 && c <= 0x10ffff)
+    if (d == ';' && digits > 0 && is_scalar_value(c))
       return (int)c;
     if (d < 0 || d > 127 || !isxdigit(d) || c > 0x10ffff)
       fail(r, "bad \\x escape");
@@ -201,10 +206,10 @@ static val char_by_name(const char *s, size_t n, bool fold) {
   uint32_t c;
   if (utf8_decode(s, n, &c) == n)
     return CHAR(c);
-  if (strchr("xXuU", s[0]) != NULL) {
+  if ((s[0] | 32) == 'x' || (s[0] | 32) == 'u') {
     char *end;
     long x = strtol(s + 1, &end, 16);
-    if (*end == 0 && x >= 0 && x <= 0x10ffff && isxdigit((int)s[1]))
+    if (*end == 0 && is_scalar_value(x) && isxdigit((int)s[1]))
       return CHAR(x);
   }
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -17,7 +17,7 @@
 
 ;; null characters: in strings, between bars and after #\ only
 (for-each try '("\x0;" "a\x0;b" "(1 \x0; 2)" "#\x0;" "#!a\x0;" "\"a\x0;b\"" "|a\x0;b|"
-                "#\\\x0;" "#\\a\x0;" "; \x0;\n 1"))
+                "#\\\x0;" "#\\\x0;41" "#\\a\x0;" "; \x0;\n 1"))
 (for-each (lambda (c) (write c) (newline)) (string->list (symbol->string (datum "|a\x0;b|"))))
 (let ((o (open-output-string)))
   (display (datum "|a\x0;b|") o)
@@ -28,3 +28,11 @@
 (for-each try '("#T" "#F" "#TRUE" "#False" "#U8(1 2)" "#\\X41" "#\\X" "#\\x" "#\\SPACE" "#\\A" "#XfF" "#!FOLD-CASE ABC"
                 "#t1" "#u9(1)" "\"\\X41;\"" "\"\\T\""))
 (for-each try '("#!fold-case (#\\SPACE #\\NewLine #\\A #\\X41)" "#!fold-case #!no-fold-case #\\SPACE"))
+
+;; there are no characters from D800 to DFFF
+(for-each try '("#\\xD800" "#\\xDFFF" "#\\x110000"
+                "\"\\xD800;\"" "\"\\xDFFF;\"" "|\\xD800;|" "\"\\x;\"" "\"\\x-1;\""))
+(write (map char->integer (datum "(#\\xD7FF #\\xE000 #\\x10FFFF)")))
+(newline)
+(write (map char->integer (string->list (datum "\"\\xD7FF;\\xE000;\""))))
+(newline)
