@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct seen {
   val v;
@@ -198,23 +199,55 @@ static void print_string(struct printer *p, val s) {
     print_escaped(p, s, '"');
 }
 
-/* Could the name be read back as this symbol without bars? */
+/* ---- symbols: without bars if the name is an <identifier> of the standard's
+   grammar, which is ASCII, and no number */
+
+static bool is_one_of(uint32_t c, const char *set) {
+  return c > 0 && c < 128 && strchr(set, (int)c) != NULL;
+}
+
+static bool is_digit(uint32_t c) {
+  return c >= '0' && c <= '9';
+}
+
+static bool is_initial(uint32_t c) {
+  return ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+         is_one_of(c, "!$%&*/:<=>?^_~");
+}
+
+static bool is_subsequent(uint32_t c) {
+  return is_initial(c) || is_digit(c) || is_one_of(c, "+-.@");
+}
+
+/* A name may begin with a sign or a dot, if no number begins like that. */
+static bool begins_well(const char *s) {
+  if (is_one_of((uint32_t)*s, "+-")) {
+    if (*++s == 0)
+      return true;
+    if (*s != '.')
+      return !is_digit((uint32_t)*s);
+  } else if (*s != '.') {
+    return is_initial((uint32_t)*s);
+  }
+  return s[1] != 0 && !is_digit((uint32_t)s[1]);
+}
+
+/* What some Scheme reads as a number: +i, -inf.0, +NaN.0i, ... */
+static bool is_special_number(const char *s) {
+  return is_one_of((uint32_t)*s, "+-") &&
+         (strcasecmp(s + 1, "i") == 0 || strncasecmp(s + 1, "inf.0", 5) == 0 ||
+          strncasecmp(s + 1, "nan.0", 5) == 0);
+}
+
 static bool is_plain_symbol(val name) {
   size_t n = STRING_LEN(name);
-  if (n == 0)
-    return false;
-  for (size_t i = 0; i < n; i++) {
-    uint32_t c = string_get(name, i);
-    if (c <= 32 || c == 127 || (c < 128 && strchr("()\"';`,|", (int)c)))
+  for (size_t i = 0; i < n; i++)
+    if (!is_subsequent(string_get(name, i)))
       return false;
-  }
-  uint32_t first = string_get(name, 0);
-  if (first == '#' || (n == 1 && first == '.'))
-    return false;
   char *text = string_to_utf8(name, NULL);
-  bool number = parse_number(text, strlen(text), 10) != FALSE;
+  bool plain = n > 0 && begins_well(text) && !is_special_number(text);
   free(text);
-  return !number;
+  return plain;
 }
 
 static void print_symbol(struct printer *p, val s) {

@@ -55,3 +55,14 @@
   (if (and (= (collections) before) (< n 10000))
       (begin (garbage 10000) (loop (+ n 1)))))
 (show (> (collections) before))
+
+;; symbols: bars unless the name is an identifier of the grammar in 7.1.1
+(define (twice name)
+  (let ((s (string->symbol name)))
+    (if (not (eq? s (datum (text s)))) (display "not the same: "))
+    (show s)))
+(for-each twice
+          '("" "a" "A" "a b" "a\\b" "[" "a]" "{" "}" "\x3bb;" "a|b" "a#b" "#" "#t" "'" "a'" "a;b" "a,b"
+            "." ".." "..." ".a" ".5" ".5a" "+" "-" "+a" "->b" "--" "+5" "-5a" "1+" "-1+" "+." "+.a" "+.5" "-.e" "+.." "-@"
+            "@" "a@b" "1" "1/2" "1/0" "1e3" "#xA" "+i" "-I" "+inf.0" "-INF.0" "+inf.0i" "-nan.0" "+info" "+infinite" "inf.0"
+            "!$%&*/:<=>?^_~0.+-@" "a\nb" "a\x7f;" "\x0;"))
