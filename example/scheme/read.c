@@ -169,6 +169,16 @@ static val read_string(struct reader *r, val pos) {
   return string_from_utf8(r->token, r->used);
 }
 
+/* One of integers, of which the second is zero? */
+static bool is_division_by_zero(const char *s) {
+  s += *s == '+' || *s == '-';
+  size_t digits = strspn(s, "0123456789");
+  if (digits == 0 || s[digits] != '/')
+    return false;
+  s += digits + 1;
+  return *s != 0 && s[strspn(s, "0")] == 0;
+}
+
 /* A symbol may be plain and quoted in parts. */
 static val read_symbol_or_number(struct reader *r, val pos) {
   r->barred = false;
@@ -187,6 +197,9 @@ static val read_symbol_or_number(struct reader *r, val pos) {
     val n = parse_number(r->token, r->used, 10);
     if (n != FALSE)
       return n;
+    if (r->used > 0 && is_division_by_zero(r->token))
+      fail_at(r, pos, "division by zero in a number",
+              cons(string_from_utf8(r->token, r->used), NIL));
   }
   val name = string_from_utf8(r->token, r->used);
   if ((port_flags(r->port) & PORT_FOLD) && !r->barred)

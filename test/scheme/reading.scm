@@ -36,3 +36,6 @@
 (newline)
 (write (map char->integer (string->list (datum "\"\\xD7FF;\\xE000;\""))))
 (newline)
+
+;; a fraction of integers is a number or a mistake
+(for-each try '("1/0" "-12/00" "(+0/0)" "1/" "/0" "1/0a" "1/2" "|1/0|"))
