@@ -96,6 +96,19 @@ class Prompt(unittest.TestCase):
         for message in self.MISTAKES.values():
             self.assertIn(message, shown)
 
+    DEEP = ("(let nest ((n 1000000) (x 1))"
+            " (if (= n 0) x (nest (- n 1) (list x))))")
+
+    def test_too_deep(self):
+        """What is too deep to be printed is an error, and so is to report
+        an error about it."""
+        status, out, err = ask("", "-e", self.DEEP)
+        self.assertEqual((status, out), (1, ""), err[-200:])
+        self.assertIn("too deep", err)
+        status, out, err = ask(f"{self.DEEP}\n1\n(error \"x\" {self.DEEP})\n2")
+        self.assertEqual((status, out), (1, "1\n2\n"), err[-200:])
+        self.assertEqual(err.count("too deep"), 2)
+
     def test_not_a_terminal(self):
         status, out, err = ask("(display (* 6 7))\n(car 5)\n(display 1)\n")
         self.assertEqual((status, out), (1, "421"))

@@ -41,7 +41,7 @@ void raise_error(const char *proc, const char *message, val irritants) {
 }
 
 const char *prim_name(void) {
-  return prim_table[vm.prim]->name;
+  return vm.fp[-1] == FALSE ? NULL : prim_table[vm.prim]->name;
 }
 
 void raise_type(int i, val bad, const char *expected) {

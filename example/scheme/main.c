@@ -125,12 +125,9 @@ static void default_generations(struct memory_options *m) {
 /* ---- what there is to do */
 
 static bool failed(val result) {
-  if (result != UNBOUND)
-    return false;
-  port_flush(vm.root[R_STDOUT]);
-  report_condition(vm.root[R_CONDITION], vm.root[R_STDERR]);
-  port_flush(vm.root[R_STDERR]);
-  return true;
+  if (result == UNBOUND)
+    report_uncaught();
+  return result == UNBOUND;
 }
 
 static val argument_list(int argc, char **argv) {
@@ -143,13 +140,7 @@ static val argument_list(int argc, char **argv) {
 static int run_expr(const char *expr) {
   val text = string_from_c(expr);
   val result = machine_call(global_value_of("%eval-string"), 1, &text);
-  if (failed(result))
-    return 1;
-  if (result != UNSPEC) {
-    print(result, vm.root[R_STDOUT], PRINT_WRITE);
-    port_putc(vm.root[R_STDOUT], '\n');
-  }
-  return 0;
+  return failed(result) || !show_result(result) ? 1 : 0;
 }
 
 static int run_file(const char *file) {

@@ -21,26 +21,41 @@ static char *prompt(EditLine *el) {
   return continued ? more : first;
 }
 
-static void report(void) {
-  port_flush(vm.root[R_STDOUT]);
-  report_condition(vm.root[R_CONDITION], vm.root[R_STDERR]);
+static void report(val condition) {
+  report_condition(condition, vm.root[R_STDERR]);
   port_flush(vm.root[R_STDERR]);
 }
 
-static bool evaluate(val form, bool show) {
+/* What it is about may be too deep to be printed: then that is said, too. */
+void report_uncaught(void) {
+  port_flush_all();
+  if (!machine_do(report, vm.root[R_CONDITION])) {
+    port_putc(vm.root[R_STDERR], '\n');
+    machine_do(report, vm.root[R_CONDITION]);
+  }
+}
+
+static void print_result(val v) {
+  print(v, vm.root[R_STDOUT], PRINT_WRITE);
+  port_putc(vm.root[R_STDOUT], '\n');
+}
+
+bool show_result(val v) {
+  if (v == UNSPEC || machine_do(print_result, v))
+    return true;
+  report_uncaught();
+  return false;
+}
+
+static bool evaluate(val form) {
   val args[2] = {form, string_from_c("prompt")};
   val thunk = machine_call(SYM_VALUE(intern("%compile")), 2, args);
   val result = thunk == UNBOUND ? UNBOUND : machine_call(thunk, 0, NULL);
-  if (result == UNBOUND) {
-    report();
-    return false;
-  }
-  if (show && result != UNSPEC) {
-    print(result, vm.root[R_STDOUT], PRINT_WRITE);
-    port_putc(vm.root[R_STDOUT], '\n');
-  }
+  if (result == UNBOUND)
+    report_uncaught();
+  bool done = result != UNBOUND && show_result(result);
   port_flush(vm.root[R_STDOUT]);
-  return true;
+  return done;
 }
 
 /* Does the text end inside a list, a string, or a comment? */
@@ -73,10 +88,10 @@ static void evaluate_text(const char *text) {
     if (form == EOFVAL)
       return;
     if (form == UNBOUND) {
-      report();
+      report_uncaught();
       return;
     }
-    if (!evaluate(form, true))
+    if (!evaluate(form))
       return;
   }
 }
@@ -147,11 +162,11 @@ static int read_plain(void) {
     if (form == EOFVAL)
       return status;
     if (form == UNBOUND) {
-      report();
+      report_uncaught();
       if (!skip_line(vm.root[R_STDIN]))
         return 1;
       status = 1;
-    } else if (!evaluate(form, true)) {
+    } else if (!evaluate(form)) {
       status = 1;
     }
   }

@@ -757,6 +757,17 @@ val machine_call(val proc, int argc, const val *argv) {
   return result;
 }
 
+bool machine_do(void (*action)(val), val v) {
+  jmp_buf here, *saved = vm.escape;
+  start_frame(FALSE, 0, NULL);
+  vm.escape = &here;
+  int raised = setjmp(here);
+  if (raised == 0)
+    action(v);
+  vm.escape = saved;
+  return raised == 0;
+}
+
 void machine_abandon(void) {
   longjmp(*vm.escape, 2);
 }

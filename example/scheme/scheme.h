@@ -212,7 +212,7 @@ NORETURN void raise_named(const char *kind, val proc, const char *message,
 NORETURN void raise_syntax(const char *message, val form);
 /* Message of a condition, written to port. */
 void report_condition(val condition, val port);
-const char *prim_name(void);
+const char *prim_name(void); /* null outside of a program */
 void check_c_depth(void);
 /* "file:line:column" of a position in a file, or FALSE. */
 val place_string(val file, val pos);
@@ -320,6 +320,9 @@ val run(int argc);
 /* Calls a procedure; returns its value, or UNBOUND after an uncaught
    condition, which is then in R_CONDITION. */
 val machine_call(val proc, int argc, const val *argv);
+/* Carries out what may raise a condition outside of a program. False after
+   one, which is then in R_CONDITION. */
+bool machine_do(void (*action)(val), val v);
 NORETURN void machine_abandon(void);
 /* Moves the frames below vm.fp to the heap; `words` of this one are in use.
    Changes vm.fp. */
@@ -355,9 +358,14 @@ const char *interpreter_start(const struct memory_options *options,
 /* The value of a global variable of the prelude or a primitive. */
 val global_value_of(const char *name);
 
-/* ---- repl.c: returns the exit status */
+/* ---- repl.c */
 
+/* Returns the exit status. */
 int repl(bool quiet);
+/* Prints what a program returned; false after an error, which is reported. */
+bool show_result(val v);
+/* Reports the condition in R_CONDITION, which nothing has caught. */
+void report_uncaught(void);
 
 /* ---- primitives */
 
