@@ -150,6 +150,61 @@ class Exhausted(unittest.TestCase):
         self.assertIn("out of memory", err)
 
 
+def into(path, *arguments):
+    """Status and errors of the interpreter when its output goes to PATH."""
+    with open(path, "w", encoding="utf-8") as output:
+        done = subprocess.run([INTERPRETER, *arguments], stdout=output,
+                              stdin=subprocess.DEVNULL, text=True,
+                              stderr=subprocess.PIPE, timeout=LIMIT,
+                              check=False)
+    return done.returncode, done.stderr
+
+
+class Files(unittest.TestCase):
+    """What the system does not read or write is an error."""
+
+    def test_nothing_written(self):
+        for text, status in (
+                ("(display 1)", 1), ("1", 1), ("(write 1) (exit)", 1),
+                ("(begin (write 1) (exit 3))", 3),
+                ("(display (make-string 99999 #\\a))", 1)):
+            ended, err = into("/dev/full", "-e", text)
+            self.assertEqual(ended, status, text)
+            self.assertEqual(err.count("No space left on device"), 1, err)
+            self.assertIn("standard output", err)
+
+    def test_write_errors(self):
+        """A program can catch them, for a port that it has lost alone not."""
+        wrong = ("(call-with-output-file \"/dev/full\""
+                 " (lambda (p) (write 1 p)))",
+                 "(write (make-vector 9999) (open-output-file \"/dev/full\"))",
+                 "(let ((p (open-output-file \"/dev/full\")))"
+                 " (write 1 p) (flush-output-port p))")
+        for text in wrong:
+            text = f"(guard (e ((file-error? e) (display 'caught))) {text})"
+            self.assertEqual(ask("", "-e", text), (0, "caught", ""), text)
+        text = "(write 1 (open-output-file \"/dev/full\")) (gc) (display 2)"
+        status, out, err = ask("", "-e", text)
+        self.assertEqual((status, out), (1, "2"))
+        self.assertEqual(err.count("No space left on device"), 1, err)
+
+    def test_read_errors(self):
+        text = ("(guard (e ((file-error? e)"
+                " (display (error-object-irritants e))))"
+                ' (call-with-input-file "/tmp" read-char))')
+        self.assertEqual(ask("", "-e", text),
+                         (0, "(/tmp Is a directory)", ""))
+        status, _, err = ask("", "/tmp")
+        self.assertEqual(status, 1)
+        self.assertIn("Is a directory", err)
+        folder = os.open("/tmp", os.O_RDONLY)
+        done = subprocess.run([INTERPRETER], stdin=folder, text=True,
+                              capture_output=True, timeout=LIMIT, check=False)
+        os.close(folder)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("Is a directory", done.stderr)
+
+
 class Options(unittest.TestCase):
     def test_no_such_file(self):
         status, _, err = ask("", "no such file.scm")

@@ -154,6 +154,7 @@ static void print_statistics(void) {
   port_putc(vm.root[R_STDERR], '\n');
 }
 
+/* Returns the exit status. */
 static int interpret(struct options *o, int argc, char **argv) {
   vm.root[R_COMMAND_LINE] = argument_list(argc - o->first, argv + o->first);
   int status = 0;
@@ -165,8 +166,7 @@ static int interpret(struct options *o, int argc, char **argv) {
     status = repl(o->quiet);
   if (o->statistics)
     print_statistics();
-  port_flush_all();
-  return status;
+  return ports_finish() ? status : 1;
 }
 
 /* Not part of main: on some machines a function's frame address has its

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,17 +70,6 @@ static val port_new(int fd, int flags, const char *name, size_t size) {
   return port;
 }
 
-/* The object is dead, or nobody wants its structure any more. */
-void port_release(val port) {
-  struct port *p = port_of(port);
-  if (!p->used)
-    return;
-  port_close(port);
-  free(p->name);
-  free(p->data);
-  memset(p, 0, sizeof *p);
-}
-
 val port_open_fd(int fd, int flags, const char *name) {
   val port = port_new(fd, flags, name, BUFFER);
   port_of(port)->tty = (flags & PORT_OUT) && isatty(fd);
@@ -109,6 +99,25 @@ void ports_init(void) {
   vm.root[R_STDERR] = port_open_fd(2, PORT_OUT, "standard error");
 }
 
+/* ---- when the system fails */
+
+NORETURN static void raise_system(const char *message, const char *name,
+                                  int error) {
+  val why = string_from_c(strerror(error));
+  raise_kind("file", prim_name(), message,
+             cons(string_from_c(name), cons(why, NIL)));
+}
+
+/* After a call that failed: is it to be made again? A file that must not
+   block is waited for. */
+static bool again(int fd, short event) {
+  if (errno == EAGAIN) {
+    struct pollfd p = {.fd = fd, .events = event};
+    return poll(&p, 1, -1) >= 0 || errno == EINTR;
+  }
+  return errno == EINTR;
+}
+
 /* ---- input */
 
 static bool refill(struct port *p) {
@@ -124,11 +133,11 @@ static bool refill(struct port *p) {
   ssize_t n;
   do
     n = read(p->fd, p->data + p->end, p->size - p->end);
-  while (n < 0 && errno == EINTR);
-  if (n <= 0)
-    return false;
+  while (n < 0 && again(p->fd, POLLIN));
+  if (n < 0)
+    raise_system("cannot read", p->name, errno);
   p->end += (size_t)n;
-  return true;
+  return n > 0;
 }
 
 /* The next character and its bytes; -1 at the end. */
@@ -195,18 +204,36 @@ val port_name(val port) {
 
 /* ---- output */
 
-static void flush(struct port *p) {
+/* Something was not written, and no program has been told. */
+static bool lost;
+
+/* Writes what the buffer has, and empties it. False with the reason in errno
+   if not all of it could be written. */
+static bool drain(struct port *p) {
   size_t done = 0;
-  while (p->fd >= 0 && done < p->end) {
+  bool well = true;
+  if (p->fd < 0)
+    return true;
+  while (well && done < p->end) {
     ssize_t n = write(p->fd, p->data + done, p->end - done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      break;
-    done += (size_t)n;
+    if (n >= 0)
+      done += (size_t)n;
+    else
+      well = again(p->fd, POLLOUT);
   }
-  if (p->fd >= 0)
-    p->end = 0;
+  p->end = 0;
+  return well;
+}
+
+static void report_lost(struct port *p) {
+  lost = true;
+  fprintf(stderr, "testudo-scheme: cannot write: \"%s\" \"%s\"\n", p->name,
+          strerror(errno));
+}
+
+static void flush(struct port *p) {
+  if (!drain(p))
+    raise_system("cannot write", p->name, errno);
 }
 
 void port_flush(val port) {
@@ -215,8 +242,14 @@ void port_flush(val port) {
 
 void port_flush_all(void) {
   for (size_t i = 0; i < port_limit; i++)
-    if (ports[i].used && ports[i].open && (ports[i].flags & PORT_OUT))
-      flush(&ports[i]);
+    if (ports[i].used && ports[i].open && (ports[i].flags & PORT_OUT) &&
+        !drain(&ports[i]))
+      report_lost(&ports[i]);
+}
+
+bool ports_finish(void) {
+  port_flush_all();
+  return !lost;
 }
 
 static void make_room(struct port *p, size_t n) {
@@ -282,17 +315,39 @@ void port_make_binary(val port) {
   port_of(port)->flags |= PORT_BINARY;
 }
 
-void port_close(val port) {
-  struct port *p = port_of(port);
+/* False with the reason in errno if not all was written. */
+static bool close_port(struct port *p) {
   if (!p->open)
-    return;
-  if (p->flags & PORT_OUT)
-    flush(p);
+    return true;
+  bool well = !(p->flags & PORT_OUT) || drain(p);
+  int error = errno;
   p->open = false;
-  if (p->fd > 2)
-    close(p->fd);
+  if (p->fd > 2 && close(p->fd) < 0 && well && errno != EINTR) {
+    error = errno;
+    well = false;
+  }
   if (!(p->flags & PORT_STRING))
     p->start = p->end = 0;
+  errno = error;
+  return well;
+}
+
+void port_close(val port) {
+  struct port *p = port_of(port);
+  if (!close_port(p))
+    raise_system("cannot write", p->name, errno);
+}
+
+/* The object is dead, or nobody wants its structure any more. */
+void port_release(val port) {
+  struct port *p = port_of(port);
+  if (!p->used)
+    return;
+  if (!close_port(p))
+    report_lost(p);
+  free(p->name);
+  free(p->data);
+  memset(p, 0, sizeof *p);
 }
 
 int port_flags(val port) {

@@ -176,7 +176,8 @@ static val p_exit(int argc, val *argv) {
   int code = 0;
   if (argc > 0)
     code = is_fix(argv[0]) ? (int)fix_int(argv[0]) : argv[0] == FALSE;
-  port_flush_all();
+  if (!ports_finish() && code == 0)
+    code = 1;
   exit(code);
 }
 

@@ -36,12 +36,15 @@ void report_uncaught(void) {
 }
 
 static void print_result(val v) {
-  print(v, vm.root[R_STDOUT], PRINT_WRITE);
-  port_putc(vm.root[R_STDOUT], '\n');
+  if (v != UNSPEC) {
+    print(v, vm.root[R_STDOUT], PRINT_WRITE);
+    port_putc(vm.root[R_STDOUT], '\n');
+  }
+  port_flush(vm.root[R_STDOUT]);
 }
 
 bool show_result(val v) {
-  if (v == UNSPEC || machine_do(print_result, v))
+  if (machine_do(print_result, v))
     return true;
   report_uncaught();
   return false;
@@ -53,9 +56,7 @@ static bool evaluate(val form) {
   val result = thunk == UNBOUND ? UNBOUND : machine_call(thunk, 0, NULL);
   if (result == UNBOUND)
     report_uncaught();
-  bool done = result != UNBOUND && show_result(result);
-  port_flush(vm.root[R_STDOUT]);
-  return done;
+  return result != UNBOUND && show_result(result);
 }
 
 /* Does the text end inside a list, a string, or a comment? */
@@ -145,13 +146,12 @@ static void edit_lines(void) {
   puts("");
 }
 
-/* What a line that cannot be read has left is no program. False at the end. */
-static bool skip_line(val port) {
+/* What a line that cannot be read has left is no program. */
+static void skip_line(val port) {
   int c;
   do
     c = port_getc(port);
   while (c >= 0 && c != '\n');
-  return c >= 0;
 }
 
 static int read_plain(void) {
@@ -163,8 +163,8 @@ static int read_plain(void) {
       return status;
     if (form == UNBOUND) {
       report_uncaught();
-      if (!skip_line(vm.root[R_STDIN]))
-        return 1;
+      if (!machine_do(skip_line, vm.root[R_STDIN]))
+        return 1; /* nothing can be read any more */
       status = 1;
     } else if (!evaluate(form)) {
       status = 1;

@@ -256,7 +256,9 @@ int port_flags(val port);
 bool port_is_open(val port, int direction);
 val port_position(val port); /* fixnum: line << 12 | column */
 val port_name(val port);
-void port_flush_all(void);
+void port_flush_all(void); /* raises nothing */
+/* False, after a message, if some output has not been written. */
+bool ports_finish(void);
 void port_release(val port);
 int port_get_byte(val port, bool peek);
 bool port_ready(val port);
