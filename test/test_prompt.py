@@ -163,6 +163,24 @@ def into(path, *arguments):
 class Files(unittest.TestCase):
     """What the system does not read or write is an error."""
 
+    def test_ready(self):
+        """Is there a character? Nothing waits for it, or for its rest."""
+        text = ("(let loop () (write-string (if (char-ready?) \"yes\" \"no\"))"
+                " (newline) (flush-output-port)"
+                " (if (memv (read-char) '(#\\g #\\n)) (loop)))")
+        with subprocess.Popen([INTERPRETER, "-e", text], bufsize=0,
+                              stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as process:
+            for typed, said in ((b"", b"no"), (b"g", b"no"), (b"gn", b"yes"),
+                                (b"", b"no"), (b"n\xce", b"no")):
+                if typed != b"":
+                    process.stdin.write(typed)
+                self.assertEqual(process.stdout.readline(), said + b"\n")
+            process.stdin.close()
+            process.wait(LIMIT)
+        self.assertEqual(ask("", "-e", "(char-ready?)")[1], "#t\n")
+        self.assertEqual(ask("x", "-e", "(u8-ready?)")[1], "#t\n")
+
     def test_nothing_written(self):
         for text, status in (
                 ("(display 1)", 1), ("1", 1), ("(write 1) (exit)", 1),

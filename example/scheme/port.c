@@ -140,6 +140,11 @@ static bool refill(struct port *p) {
   return n > 0;
 }
 
+/* How many bytes a character has that begins like this. */
+static size_t sequence_length(unsigned char b) {
+  return b < 0x80 ? 1 : b < 0xe0 ? 2 : b < 0xf0 ? 3 : 4;
+}
+
 /* The next character and its bytes; -1 at the end. */
 static int decode_next(struct port *p, size_t *bytes_o) {
   if (p->start == p->end && !refill(p))
@@ -149,7 +154,7 @@ static int decode_next(struct port *p, size_t *bytes_o) {
     *bytes_o = 1;
     return b;
   }
-  size_t want = b < 0xe0 ? 2 : b < 0xf0 ? 3 : 4;
+  size_t want = sequence_length(b);
   while (p->end - p->start < want && refill(p))
     continue;
   uint32_t c;
@@ -187,9 +192,14 @@ int port_get_byte(val port, bool peek) {
   return b;
 }
 
+/* At the end of a file, reading does not wait either. */
 bool port_ready(val port) {
   struct port *p = port_of(port);
-  return p->start < p->end || p->fd < 0 || !isatty(p->fd);
+  struct pollfd event = {.fd = p->fd, .events = POLLIN};
+  size_t want = 1;
+  if (p->start < p->end && !(p->flags & PORT_BINARY))
+    want = sequence_length((unsigned char)p->data[p->start]);
+  return p->end - p->start >= want || p->fd < 0 || poll(&event, 1, 0) > 0;
 }
 
 val port_position(val port) {
