@@ -186,7 +186,7 @@ static val p_exit(int argc, val *argv) {
 static val p_note_file(int argc, val *argv) {
   (void)argc;
   jmp_buf here, *saved = vm.escape;
-  char *name = string_to_utf8(arg_string(argv, 0), NULL);
+  char *name = string_to_name(arg_string(argv, 0), "load");
   val port = port_open_file(name, PORT_IN);
   free(name);
   if (port == FALSE)
@@ -232,7 +232,7 @@ static val p_runtime(int argc, val *argv) {
 
 static val p_getenv(int argc, val *argv) {
   (void)argc;
-  char *name = string_to_utf8(arg_string(argv, 0), NULL);
+  char *name = string_to_name(arg_string(argv, 0), prim_name());
   const char *value = getenv(name);
   free(name);
   return value == NULL ? FALSE : string_from_c(value);

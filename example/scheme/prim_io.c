@@ -30,6 +30,10 @@ static val output(int argc, val *argv, int i) {
   return arg_open(port, i, PORT_OUT);
 }
 
+static char *arg_name(val *argv, int i) {
+  return string_to_name(arg_string(argv, i), prim_name());
+}
+
 static val char_or_eof(int c) {
   return c < 0 ? EOFVAL : CHAR(c);
 }
@@ -37,7 +41,7 @@ static val char_or_eof(int c) {
 /* ---- opening and closing */
 
 static val open_named(val *argv, int flags) {
-  char *name = string_to_utf8(arg_string(argv, 0), NULL);
+  char *name = arg_name(argv, 0);
   val port = port_open_file(name, flags);
   free(name);
   if (port == FALSE)
@@ -330,7 +334,7 @@ static val p_flush(int argc, val *argv) {
 
 static val p_file_exists(int argc, val *argv) {
   (void)argc;
-  char *name = string_to_utf8(arg_string(argv, 0), NULL);
+  char *name = arg_name(argv, 0);
   bool exists = access(name, F_OK) == 0;
   free(name);
   return boolean(exists);
@@ -338,7 +342,7 @@ static val p_file_exists(int argc, val *argv) {
 
 static val p_delete_file(int argc, val *argv) {
   (void)argc;
-  char *name = string_to_utf8(arg_string(argv, 0), NULL);
+  char *name = arg_name(argv, 0);
   bool done = unlink(name) == 0;
   free(name);
   if (!done)

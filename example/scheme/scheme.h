@@ -187,6 +187,9 @@ val substring(val s, size_t start, size_t end);
 void string_copy(val to, size_t at, val from, size_t start, size_t end);
 /* Malloc'ed UTF-8 with a final zero; length in *bytes_o unless null. */
 char *string_to_utf8(val s, size_t *bytes_o);
+/* The same for a name that the system is asked about: proc raises an error if
+   the system would see less of it. */
+char *string_to_name(val s, const char *proc);
 int string_compare(val a, val b);
 size_t utf8_encode(uint32_t c, char *out);
 /* Decodes one character of n > 0 bytes; malformed bytes give U+FFFD. */

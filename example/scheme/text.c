@@ -159,6 +159,15 @@ char *string_to_utf8(val s, size_t *bytes_o) {
   return p;
 }
 
+char *string_to_name(val s, const char *proc) {
+  size_t n;
+  char *name = string_to_utf8(s, &n);
+  if (strlen(name) == n)
+    return name;
+  free(name);
+  raise_kind("file", proc, "null character in a name", cons(s, NIL));
+}
+
 int string_compare(val a, val b) {
   size_t na = STRING_LEN(a), nb = STRING_LEN(b);
   size_t n = na < nb ? na : nb;

@@ -1,0 +1,26 @@
+;;; Testudo: a test of the Scheme interpreter. SPDX-License-Identifier: BSD-2-Clause
+;;; What is asked of the system and refused. Guile says it in other words:
+;;; here they are in a file.
+(import (scheme base) (scheme write) (scheme file) (scheme load) (scheme process-context))
+
+(define-syntax try
+  (syntax-rules ()
+    ((_ e ...) (begin (try-one 'e (lambda () e)) ...))))
+(define (try-one form thunk)
+  (write form)
+  (display " => ")
+  (write (guard (c ((error-object? c)
+                    (list (file-error? c) (error-object-message c) (error-object-irritants c))))
+           (thunk)))
+  (newline))
+
+;; names that the system would see only the beginning of
+(try (open-input-file "/dev/null\x0;x")
+     (open-output-file "/dev/null\x0;x")
+     (file-exists? "/dev/null\x0;x")
+     (delete-file "/dev/null\x0;x")
+     (load "/dev/null\x0;x")
+     (get-environment-variable "PATH\x0;x")
+     (string? (get-environment-variable "PATH"))
+     (file-exists? "/dev/null")
+     (eof-object? (call-with-input-file "/dev/null" read-char)))
