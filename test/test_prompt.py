@@ -142,6 +142,19 @@ class Exhausted(unittest.TestCase):
                     (status, out),
                     (0, "(out of memory out of memory 10000)"), err)
 
+    def test_buffers(self):
+        """Text that only grows, outside of the pools, is bounded as well."""
+        endless = '(open-input-file "/dev/zero")'
+        for text in ("(let ((p (open-output-string))) (let loop ()"
+                     " (write-string (make-string 1000 #\\a) p) (loop)))",
+                     "(let ((p (open-output-bytevector))) (let loop ()"
+                     " (write-bytevector (make-bytevector 1000) p) (loop)))",
+                     f"(read-line {endless})",
+                     f"(read-string (expt 2 40) {endless})"):
+            text = f"(guard (e (#t (error-object-message e))) {text})"
+            status, out, err = ask("", "--limit=32M", "-e", text)
+            self.assertEqual((status, out), (0, '"out of memory"\n'), err)
+
     def test_not_caught(self):
         text = ("(define (grow n) (+ 1 (grow n)))\n(grow 0)\n"
                 "(display (* 6 7))\n")

@@ -413,6 +413,10 @@ void *memory_fill(mps_ap_t ap, size_t bytes) {
   raise_value(vm.root[R_NO_MEMORY]); /* made in advance */
 }
 
+bool memory_may_have(size_t bytes) {
+  return bytes <= limit_all;
+}
+
 static void check_size(size_t slots) {
   if (slots > (size_t)1 << 44)
     raise_kind("memory", NULL, "object too large", NIL);

@@ -269,7 +269,7 @@ static void make_room(struct port *p, size_t n) {
   if (p->end + n <= p->size)
     return;
   size_t size = (p->end + n) * 2;
-  char *data = realloc(p->data, size);
+  char *data = memory_may_have(p->end + n) ? realloc(p->data, size) : NULL;
   if (data == NULL)
     raise_kind("memory", NULL, "out of memory", NIL);
   p->data = data;

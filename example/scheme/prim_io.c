@@ -179,11 +179,14 @@ struct text {
 
 static void text_add(struct text *t, int c) {
   if (t->n + 4 > t->size) {
-    t->size = t->size * 2 + 128;
-    char *s = realloc(t->s, t->size);
-    if (s == NULL)
+    size_t size = t->size * 2 + 128;
+    char *s = memory_may_have(t->n) ? realloc(t->s, size) : NULL;
+    if (s == NULL) {
+      free(t->s);
       raise_kind("memory", NULL, "out of memory", NIL);
+    }
     t->s = s;
+    t->size = size;
   }
   t->n += utf8_encode((uint32_t)c, t->s + t->n);
 }

@@ -46,7 +46,7 @@ NORETURN static void fail(struct reader *r, const char *message) {
 static void push(struct reader *r, uint32_t c) {
   if (r->used + 5 > token_size) {
     size_t size = token_size * 2 + 64;
-    char *p = realloc(token_buffer, size);
+    char *p = memory_may_have(r->used) ? realloc(token_buffer, size) : NULL;
     if (p == NULL)
       fail(r, "out of memory");
     token_buffer = p;

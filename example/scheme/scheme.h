@@ -95,6 +95,9 @@ void memory_finish(void);
 
 /* The program has left the handlers that ran, if any. */
 void memory_escaped(void);
+/* Is that no more than all that may be used? For buffers outside of the
+   pools. */
+bool memory_may_have(size_t bytes);
 /* Slow half of reserve; raises an error when there is no memory. */
 void *memory_fill(mps_ap_t ap, size_t bytes);
 
