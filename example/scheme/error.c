@@ -40,6 +40,11 @@ void raise_error(const char *proc, const char *message, val irritants) {
   raise_kind("error", proc, message, irritants);
 }
 
+void raise_file(const char *proc, const char *message, val name, int error) {
+  val why = string_from_c(strerror(error));
+  raise_kind("file", proc, message, cons(name, cons(why, NIL)));
+}
+
 const char *prim_name(void) {
   return vm.fp[-1] == FALSE ? NULL : prim_table[vm.prim]->name;
 }

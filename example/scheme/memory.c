@@ -523,6 +523,12 @@ void memory_collect(void) {
   mps_arena_release(vm.arena);
 }
 
+void memory_find_lost(void) {
+  stack_clear_unused();
+  memory_collect();
+  memory_poll_finalization();
+}
+
 /* The collection under way gets on. Multiplier 0: no collection of everything
    begins only because there is time. */
 void memory_idle(double seconds) {

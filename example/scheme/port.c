@@ -31,19 +31,34 @@ static struct port *port_of(val port) {
   return &ports[fix_int(SLOT(port, 1))];
 }
 
-static size_t free_index(void) {
-  for (size_t i = 0; i < port_limit; i++)
-    if (!ports[i].used)
-      return i;
-  size_t n = port_limit == 0 ? 16 : port_limit * 2;
+/* An index that is not used, or port_limit. */
+static size_t find_index(void) {
+  size_t i = 0;
+  while (i < port_limit && ports[i].used)
+    i++;
+  return i;
+}
+
+/* Returns the first of them. */
+static size_t more_indices(void) {
+  size_t first = port_limit, n = first == 0 ? 16 : first * 2;
   struct port *p = realloc(ports, n * sizeof *p);
   if (p == NULL)
     raise_kind("memory", NULL, "out of memory", NIL);
-  memset(p + port_limit, 0, (n - port_limit) * sizeof *p);
-  size_t i = port_limit;
+  memset(p + first, 0, (n - first) * sizeof *p);
   ports = p;
   port_limit = n;
-  return i;
+  return first;
+}
+
+/* Ports that were lost make room before there are more. */
+static size_t free_index(void) {
+  size_t i = find_index();
+  if (i == port_limit) {
+    memory_poll_finalization();
+    i = find_index();
+  }
+  return i < port_limit ? i : more_indices();
 }
 
 static val port_new(int fd, int flags, const char *name, size_t size) {
@@ -87,9 +102,14 @@ val port_open_output_string(void) {
   return port_new(-1, PORT_OUT | PORT_STRING, "string", 64);
 }
 
+/* Files that were lost are closed before there are too many. */
 val port_open_file(const char *name, int flags) {
   int mode = flags & PORT_IN ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
   int fd = open(name, mode | O_CLOEXEC, 0666);
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+    memory_find_lost();
+    fd = open(name, mode | O_CLOEXEC, 0666);
+  }
   return fd < 0 ? FALSE : port_open_fd(fd, flags, name);
 }
 
@@ -101,11 +121,9 @@ void ports_init(void) {
 
 /* ---- when the system fails */
 
-NORETURN static void raise_system(const char *message, const char *name,
-                                  int error) {
-  val why = string_from_c(strerror(error));
-  raise_kind("file", prim_name(), message,
-             cons(string_from_c(name), cons(why, NIL)));
+NORETURN static void fail(struct port *p, const char *message) {
+  int error = errno;
+  raise_file(prim_name(), message, string_from_c(p->name), error);
 }
 
 /* After a call that failed: is it to be made again? A file that must not
@@ -135,7 +153,7 @@ static bool refill(struct port *p) {
     n = read(p->fd, p->data + p->end, p->size - p->end);
   while (n < 0 && again(p->fd, POLLIN));
   if (n < 0)
-    raise_system("cannot read", p->name, errno);
+    fail(p, "cannot read");
   p->end += (size_t)n;
   return n > 0;
 }
@@ -243,7 +261,7 @@ static void report_lost(struct port *p) {
 
 static void flush(struct port *p) {
   if (!drain(p))
-    raise_system("cannot write", p->name, errno);
+    fail(p, "cannot write");
 }
 
 void port_flush(val port) {
@@ -345,7 +363,7 @@ static bool close_port(struct port *p) {
 void port_close(val port) {
   struct port *p = port_of(port);
   if (!close_port(p))
-    raise_system("cannot write", p->name, errno);
+    fail(p, "cannot write");
 }
 
 /* The object is dead, or nobody wants its structure any more. */

@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include "scheme.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -188,9 +189,10 @@ static val p_note_file(int argc, val *argv) {
   jmp_buf here, *saved = vm.escape;
   char *name = string_to_name(arg_string(argv, 0), "load");
   val port = port_open_file(name, PORT_IN);
+  int error = errno;
   free(name);
   if (port == FALSE)
-    raise_kind("file", "load", "cannot open file", cons(argv[0], NIL));
+    raise_file("load", "cannot open file", argv[0], error);
   vm.escape = &here;
   if (setjmp(here) == 0)
     for (val v = read_datum(port); v != EOFVAL; v = read_datum(port))
@@ -314,9 +316,7 @@ static val p_eofp(int argc, val *argv) {
 static val p_gc(int argc, val *argv) {
   (void)argc;
   (void)argv;
-  stack_clear_unused();
-  memory_collect();
-  memory_poll_finalization();
+  memory_find_lost();
   return UNSPEC;
 }
 

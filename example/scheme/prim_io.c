@@ -2,6 +2,7 @@
  * BSD-2-Clause */
 #include "scheme.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,9 +44,10 @@ static val char_or_eof(int c) {
 static val open_named(val *argv, int flags) {
   char *name = arg_name(argv, 0);
   val port = port_open_file(name, flags);
+  int error = errno;
   free(name);
   if (port == FALSE)
-    raise_kind("file", prim_name(), "cannot open file", cons(argv[0], NIL));
+    raise_file(prim_name(), "cannot open file", argv[0], error);
   return port;
 }
 
@@ -347,10 +349,10 @@ static val p_delete_file(int argc, val *argv) {
   (void)argc;
   char *name = arg_name(argv, 0);
   bool done = unlink(name) == 0;
+  int error = errno;
   free(name);
   if (!done)
-    raise_kind("file", "delete-file", "cannot delete file",
-               cons(argv[0], NIL));
+    raise_file("delete-file", "cannot delete file", argv[0], error);
   return UNSPEC;
 }
 

@@ -158,6 +158,8 @@ void weak_arrays_link(val a, val b);
 val make_ephemerons(size_t pairs);
 
 void memory_collect(void);
+/* Collects and does what was to be done about objects found dead. */
+void memory_find_lost(void);
 /* Collect for about so long, if there is anything to gain. */
 void memory_idle(double seconds);
 /* The list of (gc-statistics). */
@@ -210,6 +212,9 @@ NORETURN void raise_type(int i, val bad, const char *expected);
 NORETURN void raise_range(int i, val bad);
 NORETURN void raise_kind(const char *kind, const char *proc,
                          const char *message, val irritants);
+/* The system refused something about a file: error is its errno. */
+NORETURN void raise_file(const char *proc, const char *message, val name,
+                         int error);
 /* A condition that says where the program is. */
 val make_error(const char *kind, val proc, val message, val irritants);
 /* The same, for a procedure named by a symbol or FALSE. */
@@ -248,7 +253,8 @@ enum {
 void ports_init(void);
 val port_open_fd(int fd, int flags, const char *name);
 val port_open_string(const char *s, size_t n);
-val port_open_file(const char *name, int flags); /* FALSE when it fails */
+/* FALSE when it fails, with the reason in errno. */
+val port_open_file(const char *name, int flags);
 val port_open_output_string(void);
 val port_get_output(val port);
 int port_getc(val port); /* a character or -1 */

@@ -24,3 +24,15 @@
      (string? (get-environment-variable "PATH"))
      (file-exists? "/dev/null")
      (eof-object? (call-with-input-file "/dev/null" read-char)))
+
+;; the reason is among the irritants
+(try (open-input-file "/nowhere/at all")
+     (open-output-file "/")
+     (load "/nowhere/at all")
+     (delete-file "/nowhere/at all")
+     (call-with-input-file "/" read-char))
+
+;; a file that was lost is closed when there are too many
+(define (lose n)
+  (if (> n 0) (begin (open-input-file "/dev/null") (lose (- n 1)))))
+(try (begin (lose 20000) 'lost))
