@@ -236,6 +236,19 @@ class Files(unittest.TestCase):
         self.assertIn("Is a directory", done.stderr)
 
 
+class Statuses(unittest.TestCase):
+    def test_exit(self):
+        """Only what means success ends with 0."""
+        for what, status in (
+                ("", 0), ("#t", 0), ("#f", 1), ("0", 0), ("0.", 0), ("7", 7),
+                ("-1", 255), ("255", 255), ("256", 1), ("257", 1), ("258", 2),
+                ("(+ 5 (expt 2 80))", 5), ("(expt 2 80)", 1), ("1.5", 1),
+                ("1/2", 1), ("'a", 1), ('"abc"', 1), ("'()", 1)):
+            for name in ("exit", "emergency-exit"):
+                text = f"({name} {what})"
+                self.assertEqual(ask("", "-e", text)[0], status, text)
+
+
 class Options(unittest.TestCase):
     def test_no_such_file(self):
         status, _, err = ask("", "no such file.scm")

@@ -173,10 +173,18 @@ static val p_uncaught(int argc, val *argv) {
 
 /* ---- the system */
 
+/* The low eight bits of an integer, but 0 for nothing that is not 0 or #t. */
+static int exit_code(val v) {
+  if (v == TRUE || (is_number(v) && arith_is_zero(v)))
+    return 0;
+  if (is_type(v, T_BIGNUM))
+    v = arith_remainder(v, FIX(256));
+  int low = is_fix(v) ? (int)(fix_int(v) & 255) : 1;
+  return low == 0 ? 1 : low;
+}
+
 static val p_exit(int argc, val *argv) {
-  int code = 0;
-  if (argc > 0)
-    code = is_fix(argv[0]) ? (int)fix_int(argv[0]) : argv[0] == FALSE;
+  int code = argc > 0 ? exit_code(argv[0]) : 0;
   if (!ports_finish() && code == 0)
     code = 1;
   exit(code);
