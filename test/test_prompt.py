@@ -265,10 +265,22 @@ class Options(unittest.TestCase):
         self.assertIn("car", err)
 
     def test_bad_option(self):
-        for option in ("--gen=0", "--gen=x:0.5", "--arena=", "--nonsense"):
+        for option in ("--gen=0", "--gen=x:0.5", "--gen=-1:0.5",
+                       "--gen=18014398509481984:0.5", "--arena=",
+                       "--arena=1e300", "--limit=-1", "--nonsense"):
             status, _, err = ask("", option)
             self.assertNotEqual(status, 0, option)
             self.assertIn(option.split("=")[0], err)
+
+    def test_small_limit(self):
+        """It suffices, or that it does not is what is said."""
+        for size in ("0", "10K", "50K", "100K", "200K", "500K", "1M"):
+            status, out, err = ask("", f"--limit={size}", "-e", "(* 6 7)")
+            if status == 0:
+                self.assertEqual(out, "42\n")
+            else:
+                self.assertEqual(status, 1, size)
+                self.assertIn("limit is too small", err)
 
 
 class Statistics(unittest.TestCase):

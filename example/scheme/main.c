@@ -44,14 +44,18 @@ static bool parse_size(const char *s, size_t *size_o) {
     n *= 1024;
     end++;
   }
+  if (*end != 0 || !(n < 1e18))
+    return false;
   *size_o = (size_t)n;
-  return *end == 0 && n < 1e18;
+  return true;
 }
 
 static bool parse_gen(const char *s, struct memory_options *m) {
   char *end;
   unsigned long kb = strtoul(s, &end, 10);
-  if (end == s || *end != ':' || kb == 0 || m->gens == 16)
+  if (*s < '0' || *s > '9' || *end != ':' || m->gens == 16)
+    return false;
+  if (kb == 0 || kb > SIZE_MAX / 1024)
     return false;
   const char *t = end + 1;
   double mortality = strtod(t, &end);

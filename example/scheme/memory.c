@@ -358,6 +358,10 @@ static double seconds_now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static const char *why_not(mps_res_t res, const char *otherwise) {
+  return res == MPS_RES_COMMIT_LIMIT ? "the limit is too small" : otherwise;
+}
+
 const char *memory_init(const struct memory_options *options, void *cold) {
   start_seconds = seconds_now();
   vm.stack = calloc(STACK_WORDS, sizeof(val));
@@ -365,11 +369,18 @@ const char *memory_init(const struct memory_options *options, void *cold) {
     return "no memory for the stack";
   clear_machine();
   use_signal_stack();
-  if (create_arena(options) != MPS_RES_OK)
-    return "no address space for the arena";
-  if (create_format() != MPS_RES_OK || create_pools(options) != MPS_RES_OK ||
-      create_aps() != MPS_RES_OK || create_roots(cold) != MPS_RES_OK)
-    return "no memory for the pools";
+  mps_res_t res = create_arena(options);
+  if (res != MPS_RES_OK)
+    return why_not(res, "no address space for the arena");
+  res = create_format();
+  if (res == MPS_RES_OK)
+    res = create_pools(options);
+  if (res == MPS_RES_OK)
+    res = create_aps();
+  if (res == MPS_RES_OK)
+    res = create_roots(cold);
+  if (res != MPS_RES_OK)
+    return why_not(res, "no memory for the pools");
   mps_message_type_enable(vm.arena, mps_message_type_finalization());
   return NULL;
 }

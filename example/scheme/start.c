@@ -26,7 +26,8 @@ static void init_features(void) {
   vm.root[R_FEATURES] = list;
 }
 
-static void init_roots(void) {
+static void init_roots(val unused) {
+  (void)unused;
   symbols_init();
   ports_init();
   prims_init();
@@ -74,6 +75,8 @@ const char *interpreter_start(const struct memory_options *options,
   const char *why = memory_init(options, cold);
   if (why != NULL)
     return why;
-  init_roots();
-  return load_prelude() ? NULL : "the prelude failed";
+  if (machine_do(init_roots, FALSE) && load_prelude())
+    return NULL;
+  return options->limit == (size_t)-1 ? "the prelude failed"
+                                      : "the limit is too small";
 }
