@@ -59,6 +59,19 @@ class Prompt(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertRegex(shown, r"(?m)^42$")
 
+    def test_more_lines(self):
+        """What a line leaves open is what the next ones go on with."""
+        for text in ("(* 6\n7)", "(* 6 #| a\n |# 7)", "#| a\n b |# (* 6 7)",
+                     "(car '\n(42))", "'\n42", "#;\n5 42", "`\n,\n42",
+                     "(cdr '(1 .\n42))", "(cdr '(1 . 42\n))", "#\\( 42",
+                     "(begin (define |a\nb| 42) |a\nb|)",
+                     '(begin "a ; (\n" 42)', "42 ; (", "42 ; #|", "#(\n) 42",
+                     "#u8(1\n) 42", "#\\| 42 #\\;"):
+            status, shown = converse(text + "\n")
+            self.assertEqual(status, 0, text)
+            self.assertRegex(shown, r"(?m)^42$", text)
+            self.assertNotIn("closed", shown)
+
     def test_goes_on_after_an_error(self):
         for bad, message in (
                 ("(car 5)", "car"), ("(no-such-name)", "no-such-name"),

@@ -39,6 +39,19 @@ NORETURN static void fail_at(struct reader *r, val pos, const char *message,
   raise_value(e);
 }
 
+/* The text has ended inside a datum. */
+static bool ended_early;
+
+bool read_ended_early(void) {
+  return ended_early;
+}
+
+NORETURN static void fail_at_end(struct reader *r, val pos,
+                                 const char *message) {
+  ended_early = true;
+  fail_at(r, pos, message, NIL);
+}
+
 NORETURN static void fail(struct reader *r, const char *message) {
   fail_at(r, port_position(r->port), message, NIL);
 }
@@ -71,7 +84,7 @@ static void skip_block_comment(struct reader *r, val pos) {
   while (depth > 0) {
     int c = port_getc(r->port);
     if (c < 0)
-      fail_at(r, pos, "block comment is not closed", NIL);
+      fail_at_end(r, pos, "block comment is not closed");
     if (prev == '|' && c == '#') {
       depth--;
       c = 0;
@@ -149,9 +162,9 @@ static void read_quoted(struct reader *r, int quote, val pos) {
   for (;;) {
     int c = port_getc(r->port);
     if (c < 0)
-      fail_at(r, pos,
-              quote == '"' ? "string is not closed" : "symbol is not closed",
-              NIL);
+      fail_at_end(r, pos,
+                  quote == '"' ? "string is not closed"
+                               : "symbol is not closed");
     if (c == quote)
       return;
     if (c == '\\')
@@ -234,7 +247,7 @@ static val char_by_name(const char *s, size_t n, bool fold) {
 static val read_char(struct reader *r) {
   int c = port_getc(r->port);
   if (c < 0)
-    fail(r, "end of file in a character");
+    fail_at_end(r, port_position(r->port), "end of file in a character");
   r->used = 0;
   push(r, (uint32_t)c);
   if (c != ' ')
@@ -277,9 +290,12 @@ static val list_to_bytevector(struct reader *r, val list, val pos) {
 
 static val read_tail(struct reader *r, val pos) {
   val tail = read_item(r);
-  if (tail == MARK(END_CLOSE) || tail == MARK(END_DOT) || tail == EOFVAL)
+  if (tail == MARK(END_CLOSE) || tail == MARK(END_DOT))
     fail_at(r, pos, "bad dotted list", NIL);
-  if (read_item(r) != MARK(END_CLOSE))
+  val end = tail == EOFVAL ? EOFVAL : read_item(r);
+  if (end == EOFVAL)
+    fail_at_end(r, pos, "list is not closed");
+  if (end != MARK(END_CLOSE))
     fail_at(r, pos, "bad dotted list", NIL);
   return tail;
 }
@@ -292,7 +308,7 @@ static val read_list(struct reader *r, val pos) {
     if (item == MARK(END_CLOSE))
       return head;
     if (item == EOFVAL)
-      fail_at(r, pos, "list is not closed", NIL);
+      fail_at_end(r, pos, "list is not closed");
     if (item == MARK(END_DOT)) {
       if (head == NIL)
         fail_at(r, pos, "bad dotted list", NIL);
@@ -311,7 +327,7 @@ static val read_list(struct reader *r, val pos) {
 static val read_datum_needed(struct reader *r, val pos) {
   val v = read_item(r);
   if (v == EOFVAL)
-    fail_at(r, pos, "end of file in a datum", NIL);
+    fail_at_end(r, pos, "end of file in a datum");
   if (v == MARK(END_CLOSE) || v == MARK(END_DOT))
     fail_at(r, pos, "datum expected", NIL);
   return v;
@@ -507,6 +523,7 @@ static val read_item(struct reader *r) {
 
 val read_datum(val port) {
   struct reader r = {.port = port, .labels = NIL};
+  ended_early = false;
   val v = read_item(&r);
   if (v == MARK(END_CLOSE))
     fail(&r, "unexpected )");

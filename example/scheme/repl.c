@@ -59,26 +59,15 @@ static bool evaluate(val form) {
   return result != UNBOUND && show_result(result);
 }
 
-/* Does the text end inside a list, a string, or a comment? */
-static bool is_incomplete(const char *s) {
-  int depth = 0;
-  for (; *s != 0; s++) {
-    if (*s == ';') {
-      while (s[1] != 0 && s[1] != '\n')
-        s++;
-    } else if (*s == '#' && s[1] == '\\' && s[2] != 0) {
-      s += 2;
-    } else if (*s == '"') {
-      for (s++; *s != 0 && *s != '"'; s++)
-        if (*s == '\\' && s[1] != 0)
-          s++;
-      if (*s == 0)
-        return true;
-    } else {
-      depth += (*s == '(') - (*s == ')');
-    }
-  }
-  return depth > 0;
+static void read_all(val port) {
+  while (read_datum(port) != EOFVAL)
+    continue;
+}
+
+/* Does the text end inside a datum? The reader knows. */
+static bool is_incomplete(const char *text) {
+  val port = port_open_string(text, strlen(text));
+  return !machine_do(read_all, port) && read_ended_early();
 }
 
 static void evaluate_text(const char *text) {

@@ -231,8 +231,10 @@ val current_place(void);
 
 /* ---- read.c, number.c */
 
-val read_datum(val port);
 /* What a file says; pairs get positions. EOFVAL at the end. */
+val read_datum(val port);
+/* Did the last one fail because the text had ended inside of it? */
+bool read_ended_early(void);
 val parse_number(const char *s, size_t n, int radix);
 char *number_to_c(val n, int radix);
 
