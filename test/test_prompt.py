@@ -9,9 +9,12 @@ import os
 import pathlib
 import pty
 import re
+import select
+import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -51,6 +54,119 @@ def converse(text):
         status = process.wait(LIMIT)
     os.close(ours)
     return status, shown.decode().replace("\r", "")
+
+
+class Typist:
+    """Types at the interpreter's terminal, and waits for what it shows."""
+    def __init__(self, *arguments, term="xterm"):
+        self.shown = ""
+        child, self.fd = pty.fork()
+        if child == 0:
+            os.environ["TERM"] = term
+            os.execv(INTERPRETER, [INTERPRETER, *arguments])
+        self.child = child
+
+    def type(self, text):
+        self.shown = ""
+        os.write(self.fd, text.encode())
+
+    def wait_for(self, pattern):
+        end = time.monotonic() + LIMIT
+        while not re.search(pattern, self.shown):
+            if not select.select([self.fd], [], [], end - time.monotonic())[0]:
+                raise AssertionError(f"{pattern} not in {self.shown!r}")
+            try:
+                self.shown += os.read(self.fd, 4096).decode()
+            except OSError as error:
+                raise AssertionError(f"{self.shown!r}") from error
+
+    def wait_for_editor(self, pattern):
+        """The prompt is shown a little before the terminal is raw."""
+        self.wait_for(pattern)
+        end = time.monotonic() + LIMIT
+        while termios.tcgetattr(self.fd)[3] & termios.ICANON:
+            if time.monotonic() > end:
+                raise AssertionError("no editor")
+            time.sleep(0.01)
+
+    def status(self):
+        """How it ended: by a signal, -SIGNAL."""
+        status = os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
+        os.close(self.fd)
+        return status
+
+
+class Interrupt(unittest.TestCase):
+    """Control-C, as it is typed at a terminal."""
+    ENDLESS = {
+        "a jump": "(let loop () (loop))",
+        "calls": "(letrec ((f (lambda () (g) (f))) (g (lambda () 1))) (f))",
+        "frames": "(let loop ((n 0)) (if (< n 0) 0 (begin (loop (+ 1 (* 0 n)))"
+                  " (loop n))))",
+        "garbage": "(let loop ((l '())) (loop (list 1 2 3)))",
+        "primitives": "(let loop () (for-each car (list (list 1))) (loop))",
+        "reading": "(read-line)",
+        "printing": "(let ((c (list 1))) (set-cdr! c c)"
+                    " (call-with-output-string"
+                    " (lambda (p) (write-simple c p))))",
+    }
+
+    def setUp(self):
+        self.typist = Typist("-q")
+        self.typist.wait_for_editor("> ")
+
+    def tearDown(self):
+        self.typist.type("\n(exit 5)\n")
+        self.assertEqual(self.typist.status(), 5)
+
+    def begin(self, text):
+        self.typist.type(f"(begin (display (+ 320 1)) {text})\n")
+        self.typist.wait_for("321")
+
+    def check_alive(self):
+        self.typist.type("(* 6 7)\n")
+        self.typist.wait_for(r"\n42\r")
+
+    def test_evaluating(self):
+        for name, text in self.ENDLESS.items():
+            with self.subTest(name):
+                self.begin(f"(flush-output-port) {text}")
+                self.typist.type("\x03")
+                self.typist.wait_for("interrupted")
+                self.check_alive()
+
+    def test_caught(self):
+        """A program can catch it, but only once."""
+        self.begin("(newline) (let loop () (guard (e (#t (display"
+                   " (condition/report-string e)))) (let loop () (loop)))"
+                   " (loop))")
+        self.typist.type("\x03")
+        self.typist.wait_for("interrupted")
+        self.typist.type("\x03")
+        self.typist.wait_for("interrupted")
+        self.check_alive()
+
+    def test_editing(self):
+        """The line is dropped, and what it goes on with."""
+        self.typist.type("(display (+ 1 ")
+        self.typist.wait_for_editor("1 ")
+        for more in ("", "", "(display (+ 1\n", "(car '(1"):
+            self.typist.type(more)
+            if more:
+                self.typist.wait_for_editor(r"\n  $" if "\n" in more else "1$")
+            self.typist.type("\x03")
+            self.typist.wait_for_editor(r"\^C\r\r?\n> $")
+        self.check_alive()
+
+
+class InterruptedFile(unittest.TestCase):
+    def test_dies(self):
+        """A program that runs from a file dies of it."""
+        typist = Typist("-e", "(begin (display 321) (flush-output-port)"
+                              " (let loop () (loop)))")
+        typist.wait_for("321")
+        typist.type("\x03")
+        self.assertEqual(typist.status(), -signal.SIGINT)
 
 
 class Prompt(unittest.TestCase):

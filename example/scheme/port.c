@@ -149,9 +149,10 @@ static bool refill(struct port *p) {
   if (p->fd == 0)
     port_flush_all();
   ssize_t n;
-  do
+  do {
+    interrupt_check();
     n = read(p->fd, p->data + p->end, p->size - p->end);
-  while (n < 0 && again(p->fd, POLLIN));
+  } while (n < 0 && again(p->fd, POLLIN));
   if (n < 0)
     fail(p, "cannot read");
   p->end += (size_t)n;
@@ -283,6 +284,7 @@ bool ports_finish(void) {
 static void make_room(struct port *p, size_t n) {
   if (p->end + n <= p->size)
     return;
+  interrupt_check();
   flush(p);
   if (p->end + n <= p->size)
     return;

@@ -14,6 +14,7 @@
 #define IDLE_SECONDS 0.02
 
 static bool continued; /* the prompt for the rest of a datum */
+static bool dropped;   /* what was typed is not wanted */
 
 static char *prompt(EditLine *el) {
   static char first[] = "> ", more[] = "  ";
@@ -98,6 +99,26 @@ static bool append(char **text_io, size_t *n_io, const char *line, size_t n) {
   return true;
 }
 
+/* Control-C while a line is edited: nothing of it, or of what it goes on
+   with, is wanted. */
+static unsigned char drop_line(EditLine *el, int key) {
+  const LineInfo *line = el_line(el);
+  (void)key;
+  el_cursor(el, (int)(line->lastchar - line->cursor));
+  el_set(el, EL_REFRESH);
+  el_insertstr(el, "\n"); /* an empty line would be the end */
+  fputs("^C\n", stdout);
+  dropped = true;
+  return CC_NEWLINE;
+}
+
+static void bind_keys(EditLine *el) {
+  el_set(el, EL_EDITOR, "emacs");
+  el_set(el, EL_ADDFN, "drop-line", "Drop what was typed", drop_line);
+  el_set(el, EL_SETTY, "-d", "-intr", "intr=", NULL); /* no signal */
+  el_set(el, EL_BIND, "^C", "drop-line", NULL);
+}
+
 static void read_lines(EditLine *el, History *lines) {
   char *text = NULL;
   size_t n = 0;
@@ -107,13 +128,20 @@ static void read_lines(EditLine *el, History *lines) {
     const char *line = el_gets(el, &length);
     if (line == NULL || length <= 0)
       break;
+    if (dropped) {
+      dropped = continued = false;
+      n = 0;
+      continue;
+    }
     if (length > 1)
       history(lines, &event, H_ENTER, line);
     if (!append(&text, &n, line, (size_t)length))
       break;
     continued = is_incomplete(text);
     if (!continued) {
+      interrupt_begin();
       evaluate_text(text);
+      interrupt_end();
       memory_idle(IDLE_SECONDS);
       n = 0;
     }
@@ -127,8 +155,9 @@ static void edit_lines(void) {
   History *lines = history_init();
   history(lines, &event, H_SETSIZE, 1000);
   el_set(el, EL_PROMPT, prompt);
-  el_set(el, EL_EDITOR, "emacs");
+  bind_keys(el);
   el_set(el, EL_HIST, history, lines);
+  interrupt_end();
   read_lines(el, lines);
   history_end(lines);
   el_end(el);

@@ -11,7 +11,7 @@
 
 #define R(i)     fp[i]
 #define K(i)     code[4 + (i)]
-#define NEXT     goto *labels[(++ip)->op]
+#define NEXT     goto *table[(++ip)->op]
 #define SAVE()   (vm.pc = ip + 1)
 #define DISTANCE (*(const int64_t *)(const void *)(ip + 1))
 
@@ -23,6 +23,20 @@
       ip++;                                                                   \
     NEXT;                                                                     \
   } while (0)
+
+/* Where the loop goes on, by operation. It never asks whether it is to stop:
+   then all entries are `stop`. */
+static const void *table[OP_LIMIT];
+static const void *const *usual, *stop;
+
+void machine_stop(void) {
+  for (int i = 0; i < OP_LIMIT; i++)
+    table[i] = stop;
+}
+
+void machine_resume(void) {
+  memcpy(table, usual, sizeof table);
+}
 
 NORETURN static void op_type(const char *proc, int i, val bad,
                              const char *expected) {
@@ -184,7 +198,18 @@ val run(int argc) {
   val *code = NULL;
   const struct insn *ip = NULL;
   val value, v, w;
+  if (UNLIKELY(usual == NULL)) {
+    usual = labels;
+    stop = &&stopped;
+    machine_resume();
+  }
   goto apply;
+
+stopped: /* before the instruction at ip */
+  SAVE();
+  machine_resume();
+  interrupt_check();
+  goto *labels[ip->op];
 
   /* ---- values */
 L_MOVE:

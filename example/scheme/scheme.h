@@ -340,6 +340,10 @@ val machine_call(val proc, int argc, const val *argv);
    one, which is then in R_CONDITION. */
 bool machine_do(void (*action)(val), val v);
 NORETURN void machine_abandon(void);
+/* Before the next instruction run looks for an interrupt; for a signal
+   handler. Or it does not. */
+void machine_stop(void);
+void machine_resume(void);
 /* Moves the frames below vm.fp to the heap; `words` of this one are in use.
    Changes vm.fp. */
 void stack_capture(size_t words);
@@ -373,6 +377,14 @@ const char *interpreter_start(const struct memory_options *options,
                               void *cold);
 /* The value of a global variable of the prelude or a primitive. */
 val global_value_of(const char *name);
+
+/* ---- interrupt.c */
+
+/* From begin to end an interrupt is kept for interrupt_check, which raises a
+   condition; afterwards they are ignored. */
+void interrupt_begin(void);
+void interrupt_end(void);
+void interrupt_check(void);
 
 /* ---- repl.c */
 
