@@ -333,6 +333,15 @@ class Files(unittest.TestCase):
             self.assertEqual(err.count("No space left on device"), 1, err)
             self.assertIn("standard output", err)
 
+    def test_nothing_reported(self):
+        """Nobody can be told, but the status tells."""
+        for text in ("1", "(car 1)", '(error "x" (make-vector 9999 0))'):
+            with open("/dev/full", "w", encoding="utf-8") as errors:
+                done = subprocess.run(
+                    [INTERPRETER, "--statistics", "-e", text], stderr=errors,
+                    stdout=subprocess.DEVNULL, timeout=LIMIT, check=False)
+            self.assertEqual(done.returncode, 1, text)
+
     def test_write_errors(self):
         """A program can catch them, for a port that it has lost alone not."""
         wrong = ("(call-with-output-file \"/dev/full\""

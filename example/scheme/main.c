@@ -152,9 +152,9 @@ static int run_file(const char *file) {
   return failed(machine_call(global_value_of("load"), 1, &name)) ? 1 : 0;
 }
 
-static void print_statistics(void) {
-  val list = machine_call(global_value_of("gc-statistics"), 0, NULL);
-  print(list, vm.root[R_STDERR], PRINT_WRITE);
+static void print_statistics(val unused) {
+  (void)unused;
+  print(memory_statistics(), vm.root[R_STDERR], PRINT_WRITE);
   port_putc(vm.root[R_STDERR], '\n');
 }
 
@@ -169,7 +169,7 @@ static int interpret(struct options *o, int argc, char **argv) {
   else
     status = repl(o->quiet);
   if (o->statistics)
-    print_statistics();
+    machine_do(print_statistics, FALSE);
   return ports_finish() ? status : 1;
 }
 

@@ -27,13 +27,16 @@ static void report(val condition) {
   port_flush(vm.root[R_STDERR]);
 }
 
+static void report_on_new_line(val condition) {
+  port_putc(vm.root[R_STDERR], '\n');
+  report(condition);
+}
+
 /* What it is about may be too deep to be printed: then that is said, too. */
 void report_uncaught(void) {
   port_flush_all();
-  if (!machine_do(report, vm.root[R_CONDITION])) {
-    port_putc(vm.root[R_STDERR], '\n');
-    machine_do(report, vm.root[R_CONDITION]);
-  }
+  if (!machine_do(report, vm.root[R_CONDITION]))
+    machine_do(report_on_new_line, vm.root[R_CONDITION]);
 }
 
 static void print_result(val v) {
