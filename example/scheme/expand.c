@@ -150,56 +150,6 @@ void scope_check_new(struct scope *sc, val id, val form) {
       raise_syntax("variable bound twice", form);
 }
 
-static val strip_vector(val v) {
-  val new = make_vector(VEC_LEN(v), FALSE);
-  for (size_t i = 0; i < VEC_LEN(v); i++) {
-    PIN(v);
-    PIN(new);
-    VEC_REF(new, i) = syntax_strip(VEC_REF(v, i));
-  }
-  return new;
-}
-
-static bool has_alias(val v) {
-  check_c_depth();
-  for (size_t n = 0; is_pair(v); v = CDR(v)) {
-    if (has_alias(CAR(v)))
-      return true;
-    if (++n > 1 << 26) /* circular literal: nothing inserted by a macro */
-      return false;
-  }
-  if (is_vector(v))
-    for (size_t i = 0; i < VEC_LEN(v); i++)
-      if (has_alias(VEC_REF(v, i)))
-        return true;
-  return is_type(v, T_ALIAS);
-}
-
-static val strip(val v) {
-  if (is_type(v, T_ALIAS)) {
-    while (ref_type(v) == T_ALIAS)
-      v = ALIAS_NAME(v);
-    return v;
-  }
-  if (is_vector(v))
-    return strip_vector(v);
-  if (!is_pair(v))
-    return v;
-  val head = cons(strip(CAR(v)), NIL), last = head;
-  for (v = CDR(v); is_pair(v); v = CDR(v)) {
-    val pair = cons(strip(CAR(v)), NIL);
-    CDR(last) = pair;
-    last = pair;
-  }
-  val tail = strip(v);
-  CDR(last) = tail;
-  return head;
-}
-
-val syntax_strip(val form) {
-  return has_alias(form) ? strip(form) : form;
-}
-
 /* ---- references and calls */
 
 static val head_meaning(val form, struct scope *sc) {

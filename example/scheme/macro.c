@@ -319,11 +319,36 @@ static void check_pattern(struct rules *r, val pattern, val *seen) {
   *seen = cons(p, *seen);
 }
 
+/* A template may share parts, but nothing in it may contain itself. */
+enum { ENTERED = 1, LEFT };
+
+static bool enter(val t, val states) {
+  val state = table_ref(states, t, FALSE);
+  if (state == FIX(ENTERED))
+    raise_syntax("circular template", t);
+  table_set(states, t, state == FALSE ? FIX(ENTERED) : state);
+  return state == FALSE;
+}
+
+static void check_template(val t, val states) {
+  check_c_depth();
+  val p = t;
+  for (; is_pair(p) && enter(p, states); p = CDR(p))
+    check_template(CAR(p), states);
+  if (is_vector(p) && enter(p, states)) {
+    check_template(vector_list(p), states);
+    table_set(states, p, FIX(LEFT));
+  }
+  for (; t != p; t = CDR(t))
+    table_set(states, t, FIX(LEFT));
+}
+
 static void check_rule(struct rules *r, val rule) {
   val seen = NIL;
   if (list_length(rule) != 2 || !is_pair(CAR(rule)))
     raise_syntax("bad syntax rule", rule);
   check_pattern(r, CDR(CAR(rule)), &seen);
+  check_template(CAR(CDR(rule)), make_table(TABLE_EQ, TABLE_STRONG));
 }
 
 val macro_from_spec(val spec, struct scope *sc) {

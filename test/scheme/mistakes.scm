@@ -66,6 +66,8 @@
      (source "(let-syntax ((m (syntax-rules () ((_ a (b . #(a))) 1)))) (m 1 2))")
      (source "(let-syntax ((m (syntax-rules () ((_ _ _) 1)))) (m 1 2))")
      (source "(let-syntax ((m (syntax-rules () ((_ . #0=(1 . #0#)) 1)))) (m 1))")
+     (source "(let-syntax ((m (syntax-rules () ((_ a) '(a . #0=(1 . #0#)))))) (m 1))")
+     (source "(let-syntax ((m (syntax-rules () ((_ a) '(a #0=#(1 #0#)))))) (m 1))")
      (source "(letrec-syntax ((m (syntax-rules () ((_ a) (m a))))) (m 1))")
      (source "(include \"/no such\")"))
 ;; reader
