@@ -328,9 +328,11 @@
 (define (call-with-values producer consumer)
   (%apply-values consumer (producer)))
 
+;; A winder is (handlers before . after): both thunks run with the handlers
+;; of the call of dynamic-wind.
 (define (dynamic-wind before thunk after)
   (before)
-  (%winders (cons (cons before after) (%winders)))
+  (%winders (cons (cons (%handlers) (cons before after)) (%winders)))
   (let ((r (thunk)))
     (%winders (cdr (%winders)))
     (after)
@@ -348,12 +350,14 @@
       (let leave ((l from))
         (if (not (eq? l common))
             (begin (%winders (cdr l))
-                   ((cdar l))
+                   (%handlers (caar l))
+                   ((cddar l))
                    (leave (cdr l)))))
       (let enter ((l to))
         (if (not (eq? l common))
             (begin (enter (cdr l))
-                   ((caar l))
+                   (%handlers (caar l))
+                   ((cadar l))
                    (%winders l)))))))
 
 (define (%rewind-and-throw k value)

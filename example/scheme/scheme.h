@@ -27,7 +27,7 @@
 enum root {
   R_SYMTAB,    /* vector of lists of symbols */
   R_HANDLERS,  /* list of exception handlers */
-  R_WINDERS,   /* list of (before . after), innermost first */
+  R_WINDERS,   /* list of (handlers before . after), innermost first */
   R_SEGMENT,   /* rest of the stack: a segment or NIL, */
   R_SEGTOP,    /* and how many of its words are in use */
   R_CONDITION, /* what is being raised */

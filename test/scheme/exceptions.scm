@@ -40,3 +40,32 @@
 (show (guard (e (#f 'no)) 'value) (guard (e (#t 1)) 2))
 (show (guard (e (#t 'neg)) (make-vector -1)) (guard (e (#t 'bad)) (list-ref '(1 2) 5)) (guard (e (#t 'bad)) (integer->char -1)) (guard (e (#t 'bad)) (symbol->string "x")) (guard (e (#t 'bad)) (length '(1 . 2))))
 (show (guard (e (#t 'bad)) (exact (/ 0. 0.))) (guard (e (#t 'bad)) (vector-set! #(1 2 3) 10 0)) (guard (e (#t 'bad)) (string->symbol 5)) (guard (e (#t 'bad)) (apply + 1)))
+;; the thunks of dynamic-wind run with the handlers of its call, however they are reached
+(show (guard (e (#t (list 'caught e)))
+        (dynamic-wind (lambda () #f) (lambda () (raise 'body)) (lambda () (raise 'after)))))
+(show (guard (e (#t (list 'outer e)))
+        (dynamic-wind
+         (lambda () #f)
+         (lambda ()
+           (guard (e (#t (list 'inner e)))
+             (dynamic-wind (lambda () #f) (lambda () (raise 'body)) (lambda () #f))))
+         (lambda () (raise 'after)))))
+(define noted '())
+(define (note x) (set! noted (cons x noted)))
+(let ((k #f) (count 0))
+  (show (with-exception-handler
+         (lambda (c) (note c) 'handled)
+         (lambda ()
+           (dynamic-wind
+            (lambda () (raise-continuable 'before))
+            (lambda ()
+              (with-exception-handler
+               (lambda (c) (note (list 'wrong c)))
+               (lambda () (call/cc (lambda (c) (set! k c) 1)))))
+            (lambda () (raise-continuable 'after))))))
+  (set! count (+ count 1))
+  (if (< count 3)
+      (with-exception-handler
+       (lambda (c) (note (list 'wrong c)))
+       (lambda () (k count)))))
+(show (reverse noted))
