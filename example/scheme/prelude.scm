@@ -614,12 +614,19 @@
 
 (define (eval form . environment) ((%compile form)))
 
+;; A continuation that is captured in a form goes on with the forms after it
+;; even if they have been read already: `at` is the last pair of a list that
+;; grows as the port is read, and whose end is #f. The value of the last form
+;; is that of all.
 (define (%load-port port name)
-  (let loop ()
-    (let ((form (read port)))
-      (if (not (eof-object? form))
-          (begin ((%compile form name))
-                 (loop))))))
+  (let loop ((at (list #f)) (r (if #f #f)))
+    (if (null? (cdr at))
+        (let ((form (read port)))
+          (set-cdr! at (and (not (eof-object? form)) (list form)))))
+    (let ((next (cdr at)))
+      (if next
+          (loop next ((%compile (car next) name)))
+          r))))
 
 (define (load name . environment)
   (%note-file name)
@@ -627,13 +634,7 @@
     (%load-port port name)
     (close-port port)))
 
-(define (%eval-string s)
-  (let ((port (open-input-string s)))
-    (let loop ((r (if #f #f)))
-      (let ((form (read port)))
-        (if (eof-object? form)
-            r
-            (loop ((%compile form "-e"))))))))
+(define (%eval-string s) (%load-port (open-input-string s) "-e"))
 
 (define (runtime-real) (/ (current-jiffy) 1e9))
 (define real-time (lambda () (/ (current-jiffy) 1e6)))
