@@ -223,29 +223,35 @@ static val parse_special(struct parse *p, bool negative) {
   return FALSE;
 }
 
+static int prefix_radix(int c) {
+  switch (c) {
+  case 'x':
+    return 16;
+  case 'd':
+    return 10;
+  case 'o':
+    return 8;
+  case 'b':
+    return 2;
+  default:
+    return 0;
+  }
+}
+
+/* At most one of each kind. */
 static bool parse_prefix(struct parse *p) {
-  while (p->end - p->s >= 2 && p->s[0] == '#') {
-    switch (p->s[1] | 32) {
-    case 'e':
-    case 'i':
-      p->exactness = (char)(p->s[1] | 32);
-      break;
-    case 'x':
-      p->radix = 16;
-      break;
-    case 'd':
-      p->radix = 10;
-      break;
-    case 'o':
-      p->radix = 8;
-      break;
-    case 'b':
-      p->radix = 2;
-      break;
-    default:
+  bool has_radix = false;
+  for (; p->end - p->s >= 2 && p->s[0] == '#'; p->s += 2) {
+    char c = (char)(p->s[1] | 32);
+    int radix = prefix_radix(c);
+    bool again = radix > 0 ? has_radix : p->exactness != 0;
+    if (again || (radix == 0 && c != 'e' && c != 'i'))
       return false;
-    }
-    p->s += 2;
+    if (radix == 0)
+      p->exactness = c;
+    else
+      p->radix = radix;
+    has_radix |= radix > 0;
   }
   return true;
 }

@@ -53,3 +53,6 @@
 (do ((i 1 (+ i 1)) (x 1.1 (* x 7.3))) ((= i 40)) (write x) (newline))
 (show (boolean=? #t #t) (exact (truncate 1e15)))
 (do ((i -1074 (+ i 1))) ((= i 1024)) (write (inexact (expt 2 i))) (newline))
+(show (string->number "#e#e1") (string->number "#x#x1") (string->number "#d#xF") (string->number "#x#e1F")
+      (string->number "#e#xF") (string->number "#i#i1") (string->number "#i#e1") (string->number "#e#x#e1")
+      (string->number "#q1") (string->number "#x") (string->number "#b101" 16))
