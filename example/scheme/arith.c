@@ -3,6 +3,7 @@
 #include "bignum.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum level { L_FIX, L_BIG, L_RATIO, L_FLO, L_NONE };
 
@@ -81,8 +82,8 @@ val denominator_of(val v) {
 static double ratio_to_double(val r) {
   val num = int_abs(RATIO_NUM(r)), den = RATIO_DEN(r), q, rest;
   intptr_t shift = (intptr_t)int_bits(den) - (intptr_t)int_bits(num) + 66;
-  if (shift > 1140)
-    shift = 1140; /* subnormal results have fewer bits */
+  if (shift > 1075)
+    shift = 1075; /* a subnormal has fewer bits: this is half its last one */
   if (shift > 0)
     num = int_shift(num, shift);
   else
@@ -350,13 +351,38 @@ static val power_of(val base, uintptr_t n) {
   }
 }
 
+/* Of an exact number other than 0, 1 and -1. */
+static val exact_power(val base, val power) {
+  size_t a = int_bits(numerator_of(base)), b = int_bits(denominator_of(base));
+  size_t bits = (a > b ? a : b) - 1; /* the power has about n times as many */
+  uintptr_t n = is_fix(power) ? (uintptr_t)labs(fix_int(power)) : UINTPTR_MAX;
+  if (n > INT_MOST_WORDS * 64 / bits)
+    int_too_large();
+  val result = power_of(base, n);
+  return int_negative(power) ? arith_div(FIX(1), result) : result;
+}
+
+static val integer_power(val base, val power) {
+  if (power == FIX(0) || base == FIX(1))
+    return FIX(1);
+  if (base == FIX(-1))
+    return int_odd(power) ? base : FIX(1);
+  if (base == FIX(0))
+    return int_negative(power) ? arith_div(FIX(1), base) : base;
+  return exact_power(base, power);
+}
+
+/* A large odd power is even as a double, and so loses the sign. */
+static double double_power(double base, val power) {
+  double d = pow(fabs(base), to_double(power));
+  return signbit(base) && int_odd(power) ? -d : d;
+}
+
 val arith_expt(val base, val power) {
-  if (is_fix(power) && is_exact(base)) {
-    intptr_t n = fix_int(power);
-    if (n >= 0)
-      return power_of(base, (uintptr_t)n);
-    return arith_div(FIX(1), power_of(base, (uintptr_t)-n));
-  }
+  if (is_integer_exact(power) && is_exact(base))
+    return integer_power(base, power);
+  if (is_integer_exact(power))
+    return make_flonum(double_power(flonum_double(base), power));
   if (base == FIX(1) ||
       (base == FIX(0) && arith_sign(power) > 0 && is_exact(power)))
     return base;

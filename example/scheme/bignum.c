@@ -200,6 +200,10 @@ val int_sqrt(val x, val *rest_o) {
   return root;
 }
 
+void int_too_large(void) {
+  raise_kind("memory", NULL, "number too large", NIL);
+}
+
 /* x * 2^bits; a negative shift drops bits towards zero. */
 val int_shift(val x, intptr_t bits) {
   mp_limb_t sx;
@@ -215,8 +219,8 @@ val int_shift(val x, intptr_t bits) {
       mpn_rshift(r, r, (mp_size_t)(a.n - words), rest);
     return big_result(r, a.n - words, a.negative);
   }
-  if (words > (size_t)1 << 32)
-    raise_kind("memory", NULL, "number too large", NIL);
+  if (words > INT_MOST_WORDS)
+    int_too_large();
   mp_limb_t *r = big_scratch(0, a.n + words + 1);
   memset(r, 0, words * sizeof *r);
   memcpy(r + words, a.p, a.n * sizeof *r);

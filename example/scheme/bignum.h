@@ -36,6 +36,9 @@ val int_gcd(val x, val y);
 /* Of x >= 0; x = root^2 + *rest_o. */
 val int_sqrt(val x, val *rest_o);
 val int_shift(val x, intptr_t bits);
+/* No result may have more words than that. */
+#define INT_MOST_WORDS ((size_t)1 << 32)
+NORETURN void int_too_large(void);
 size_t int_bits(val x);
 double int_to_double(val x);
 val int_from_double(double d);

@@ -314,6 +314,12 @@ static val p_inexact(int argc, val *argv) {
 
 /* ---- transcendental functions */
 
+/* v * 2^bits, exact. */
+static val scaled(val v, intptr_t bits) {
+  val power = int_shift(FIX(1), bits < 0 ? -bits : bits);
+  return bits < 0 ? arith_div(v, power) : arith_mul(v, power);
+}
+
 static val real_function(val *argv, double (*f)(double)) {
   return make_flonum(f(to_double(arg_number(argv, 0))));
 }
@@ -323,13 +329,14 @@ static val p_exp(int argc, val *argv) {
   return argv[0] == FIX(0) ? FIX(1) : real_function(argv, exp);
 }
 
+/* A number beyond the range of doubles is r * 2^e. */
 static double log_of(val v) {
-  if (is_type(v, T_BIGNUM) && !int_negative(v)) {
-    intptr_t bits = (intptr_t)int_bits(v);
-    return log(int_to_double(int_shift(v, 60 - bits))) +
-           (double)(bits - 60) * log(2);
-  }
-  return log(to_double(v));
+  double d = to_double(v);
+  if (is_flonum(v) || arith_sign(v) <= 0 || isnormal(d))
+    return log(d);
+  intptr_t e = (intptr_t)int_bits(numerator_of(v)) -
+               (intptr_t)int_bits(denominator_of(v));
+  return log(to_double(scaled(v, -e))) + (double)e * log(2);
 }
 
 static val p_log(int argc, val *argv) {
@@ -382,17 +389,41 @@ static val exact_root(val v) {
   return rest == FIX(0) ? root : FALSE;
 }
 
+/* Root of a positive exact number: an integer root with more bits than a
+   double has, and one more bit that says whether there is a rest. */
+static double rounded_root(val v) {
+  intptr_t bits = (intptr_t)int_bits(denominator_of(v)) -
+                  (intptr_t)int_bits(numerator_of(v));
+  intptr_t k = bits / 2 + 66;
+  if (k > 1075)
+    k = 1075; /* a subnormal has fewer bits */
+  val w = scaled(v, 2 * k), rest;
+  val root =
+      int_sqrt(arith_quotient(numerator_of(w), denominator_of(w)), &rest);
+  bool exact = rest == FIX(0) && is_integer_exact(w);
+  root = int_add(int_shift(root, 1), FIX(!exact));
+  return ldexp(int_to_double(root), (int)(k < -9999 ? 9999 : -k - 1));
+}
+
+/* Root of an integer that is exact as a double. */
+static val small_root(intptr_t n) {
+  double d = sqrt((double)n);
+  intptr_t root = (intptr_t)d;
+  return root * root == n ? FIX(root) : make_flonum(d);
+}
+
 static val p_sqrt(int argc, val *argv) {
   (void)argc;
   val v = arg_number(argv, 0);
-  if (is_exact(v) && arith_sign(v) >= 0) {
-    val a = exact_root(numerator_of(v)), b = exact_root(denominator_of(v));
-    if (a != FALSE && b != FALSE)
-      return make_ratio(a, b);
-  }
   if (arith_sign(v) < 0)
     raise_type(0, v, "non-negative number");
-  return make_flonum(sqrt(to_double(v)));
+  if (is_flonum(v))
+    return make_flonum(sqrt(flonum_double(v)));
+  if (is_fix(v) && fix_int(v) <= (intptr_t)1 << 53)
+    return small_root(fix_int(v));
+  val a = exact_root(numerator_of(v)), b = exact_root(denominator_of(v));
+  return a != FALSE && b != FALSE ? make_ratio(a, b)
+                                  : make_flonum(rounded_root(v));
 }
 
 static val values2(val a, val b) {
