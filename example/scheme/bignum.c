@@ -171,19 +171,47 @@ val int_abs(val x) {
   return int_negative(x) ? int_negate(x) : x;
 }
 
-val int_gcd(val x, val y) {
-  mp_limb_t sx, sy;
-  struct big a = big_view(x, &sx), b = big_view(y, &sy);
-  mpz_t za, zb, zr;
-  mpz_init(zr);
-  mpz_gcd(zr, mpz_roinit_n(za, a.p, (mp_size_t)a.n),
-          mpz_roinit_n(zb, b.p, (mp_size_t)b.n));
-  size_t n = mpz_size(zr);
+/* The value of z, which is cleared. */
+static val take_mpz(mpz_t z) {
+  size_t n = mpz_size(z);
+  bool negative = mpz_sgn(z) < 0;
   mp_limb_t *r = big_scratch(0, n + 1);
   if (n > 0)
-    memcpy(r, mpz_limbs_read(zr), n * sizeof *r);
-  mpz_clear(zr);
-  return big_result(r, n, false);
+    memcpy(r, mpz_limbs_read(z), n * sizeof *r);
+  mpz_clear(z);
+  return big_result(r, n, negative);
+}
+
+static mpz_srcptr mpz_of(mpz_t z, struct big a) {
+  mp_size_t n = (mp_size_t)a.n;
+  return mpz_roinit_n(z, a.p, a.negative ? -n : n);
+}
+
+val int_gcd(val x, val y) {
+  mp_limb_t sx, sy;
+  mpz_t za, zb, zr;
+  mpz_init(zr);
+  mpz_gcd(zr, mpz_of(za, big_view(x, &sx)), mpz_of(zb, big_view(y, &sy)));
+  return take_mpz(zr);
+}
+
+val int_bitwise(int op, val x, val y) {
+  if (is_fix(x) && is_fix(y)) {
+    intptr_t m = fix_int(x), n = fix_int(y);
+    return FIX(op == '&' ? m & n : op == '|' ? m | n : m ^ n);
+  }
+  mp_limb_t sx, sy;
+  mpz_t za, zb, zr;
+  mpz_srcptr a = mpz_of(za, big_view(x, &sx)),
+             b = mpz_of(zb, big_view(y, &sy));
+  mpz_init(zr);
+  if (op == '&')
+    mpz_and(zr, a, b);
+  else if (op == '|')
+    mpz_ior(zr, a, b);
+  else
+    mpz_xor(zr, a, b);
+  return take_mpz(zr);
 }
 
 val int_sqrt(val x, val *rest_o) {

@@ -36,6 +36,8 @@ val int_gcd(val x, val y);
 /* Of x >= 0; x = root^2 + *rest_o. */
 val int_sqrt(val x, val *rest_o);
 val int_shift(val x, intptr_t bits);
+/* The bits of both in two's complement: op is '&', '|' or '^'. */
+val int_bitwise(int op, val x, val y);
 /* No result may have more words than that. */
 #define INT_MOST_WORDS ((size_t)1 << 32)
 NORETURN void int_too_large(void);

@@ -483,12 +483,10 @@ static val p_shift(int argc, val *argv) {
 }
 
 static val bitwise(int argc, val *argv, intptr_t unit, int op) {
-  intptr_t acc = unit;
-  for (int i = 0; i < argc; i++) {
-    intptr_t n = arg_fix(argv, i);
-    acc = op == '&' ? acc & n : op == '|' ? acc | n : acc ^ n;
-  }
-  return FIX(acc);
+  val acc = FIX(unit);
+  for (int i = 0; i < argc; i++)
+    acc = int_bitwise(op, acc, arg_exact(argv, i));
+  return acc;
 }
 
 static val p_logand(int argc, val *argv) {

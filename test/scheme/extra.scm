@@ -92,3 +92,8 @@
 (show 'middle)
 (if (< times 5) (k times))
 (show 'last)
+;; bits of large integers, in two's complement
+(show (list (bitwise-and (expt 2 100) (- (expt 2 101) 1)) (bitwise-ior (expt 2 70) 5)))
+(show (list (bitwise-xor (expt 2 70) -1) (bitwise-ior (- (expt 2 70)) 5)))
+(show (list (bitwise-and (- (expt 2 90)) (+ (expt 2 91) 7)) (bitwise-xor (expt 2 90) (expt 2 90))))
+(show (list (bitwise-and) (bitwise-ior) (bitwise-xor) (bitwise-and 12 -7 -2) (bitwise-xor 5 -1 3)))
