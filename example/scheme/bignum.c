@@ -336,7 +336,7 @@ char *int_to_c(val x, int radix) {
 
 /* n > 0 digits, already checked. */
 val int_from_digits(const char *s, size_t n, int radix, bool negative) {
-  if (n <= 15) {
+  if (n <= (radix <= 16 ? 15 : 11)) {
     intptr_t x = strtol(s, NULL, radix);
     return FIX(negative ? -x : x);
   }

@@ -93,9 +93,75 @@ static char *double_to_c(double d) {
   return s;
 }
 
+/* ---- flonums in other radices
+
+   Without an exponent, since e may be a digit. Fractions are scaled by
+   2^FRACTION_BITS, so that half the distance of any two flonums is an
+   integer. */
+
+enum { FRACTION_BITS = 1075, MOST_DIGITS = 2400 };
+
+static val scaled_fraction(double d) {
+  val v = to_exact(make_flonum(d));
+  val num = int_shift(numerator_of(v), FRACTION_BITS);
+  return arith_quotient(num, denominator_of(v));
+}
+
+/* Digits of a fraction until what is left is less than near, half the
+   distance to the next number: what is read then is the number itself. In a
+   radix that is a power of two near is 0, and the digits come to an end. */
+static void write_fraction(char *out, val rest, val near, int radix) {
+  val one = int_shift(FIX(1), FRACTION_BITS);
+  bool low, high;
+  do {
+    rest = int_mul(rest, FIX(radix));
+    near = int_mul(near, FIX(radix));
+    intptr_t digit = fix_int(int_shift(rest, -FRACTION_BITS));
+    rest = int_sub(rest, int_shift(FIX(digit), FRACTION_BITS));
+    low = rest == FIX(0) || int_compare(rest, near) < 0;
+    high = int_compare(rest, int_sub(one, near)) > 0;
+    if (high && (!low || int_bits(rest) == FRACTION_BITS))
+      digit++;
+    *out++ = "0123456789abcdefghijklmnopqrstuvwxyz"[digit];
+  } while (!low && !high);
+  *out = 0;
+}
+
+static bool is_power_of_two(int n) {
+  return (n & (n - 1)) == 0;
+}
+
+/* d > 0 and finite, into room for MOST_DIGITS. */
+static void write_positive(char *out, double d, int radix) {
+  char *whole = int_to_c(int_from_double(floor(d)), radix);
+  out += sprintf(out, "%s.", whole);
+  free(whole);
+  double fraction = d - floor(d);
+  if (fraction == 0) {
+    strcpy(out, "0");
+    return;
+  }
+  val near = FIX(0);
+  if (!is_power_of_two(radix))
+    near = int_shift(scaled_fraction(d - nextafter(d, 0)), -1);
+  write_fraction(out, scaled_fraction(fraction), near, radix);
+}
+
+static char *double_to_radix(double d, int radix) {
+  if (!isfinite(d) || d == 0)
+    return double_to_c(d);
+  char text[MOST_DIGITS] = "-";
+  write_positive(text + 1, fabs(d), radix);
+  char *s = strdup(d < 0 ? text : text + 1);
+  if (s == NULL)
+    raise_kind("memory", NULL, "out of memory", NIL);
+  return s;
+}
+
 char *number_to_c(val v, int radix) {
   if (is_flonum(v))
-    return double_to_c(flonum_double(v));
+    return radix == 10 ? double_to_c(flonum_double(v))
+                       : double_to_radix(flonum_double(v), radix);
   if (!is_type(v, T_RATIO))
     return int_to_c(v, radix);
   char *a = int_to_c(RATIO_NUM(v), radix), *b = int_to_c(RATIO_DEN(v), radix);
@@ -135,13 +201,13 @@ static val with_exactness(struct parse *p, val v) {
   return p->exactness == 'i' ? to_inexact(v) : v;
 }
 
-/* DIGITS . DIGITS e EXPONENT, exactly. */
-static val exact_decimal(const char *digits, size_t n, intptr_t scale,
-                         bool negative) {
-  val v = n == 0 ? FIX(0) : int_from_digits(digits, n, 10, negative);
+/* DIGITS * radix^scale, exactly. */
+static val exact_decimal(const char *digits, size_t n, int radix,
+                         intptr_t scale, bool negative) {
+  val v = n == 0 ? FIX(0) : int_from_digits(digits, n, radix, negative);
   if (scale > 100000 || scale < -100000)
     return FALSE;
-  val power = arith_expt(FIX(10), FIX(scale < 0 ? -scale : scale));
+  val power = arith_expt(FIX(radix), FIX(scale < 0 ? -scale : scale));
   return scale < 0 ? arith_div(v, power) : arith_mul(v, power);
 }
 
@@ -149,14 +215,13 @@ static val parse_exact_decimal(struct parse *p, bool negative,
                                const char *whole, size_t nwhole,
                                const char *fraction, size_t nfraction,
                                intptr_t exponent) {
-  (void)p;
   char *digits = malloc(nwhole + nfraction + 1);
   if (digits == NULL)
     return FALSE;
   memcpy(digits, whole, nwhole);
   memcpy(digits + nwhole, fraction, nfraction);
   digits[nwhole + nfraction] = 0;
-  val v = exact_decimal(digits, nwhole + nfraction,
+  val v = exact_decimal(digits, nwhole + nfraction, p->radix,
                         exponent - (intptr_t)nfraction, negative);
   free(digits);
   return v;
@@ -194,6 +259,23 @@ static val parse_decimal(struct parse *p, bool negative) {
   return make_flonum(negative ? -d : d);
 }
 
+/* DIGITS . DIGITS in a radix other than ten. */
+static val parse_point(struct parse *p, bool negative) {
+  const char *whole = p->s;
+  size_t nwhole = count_digits(whole, p->end, p->radix), nfraction;
+  const char *fraction = whole + nwhole;
+  if (fraction == p->end || *fraction++ != '.')
+    return FALSE;
+  nfraction = count_digits(fraction, p->end, p->radix);
+  if (nwhole + nfraction == 0 || fraction + nfraction != p->end)
+    return FALSE;
+  val v =
+      parse_exact_decimal(p, negative, whole, nwhole, fraction, nfraction, 0);
+  if (v == FALSE || p->exactness == 'e')
+    return v;
+  return v == FIX(0) && negative ? make_flonum(-0.0) : to_inexact(v);
+}
+
 static val parse_rational(struct parse *p, bool negative) {
   size_t n = count_digits(p->s, p->end, p->radix);
   const char *q = p->s + n;
@@ -209,7 +291,8 @@ static val parse_rational(struct parse *p, bool negative) {
       return FALSE;
     return with_exactness(p, make_ratio(num, den));
   }
-  return p->radix == 10 ? parse_decimal(p, negative) : FALSE;
+  return p->radix == 10 ? parse_decimal(p, negative)
+                        : parse_point(p, negative);
 }
 
 static val parse_special(struct parse *p, bool negative) {
