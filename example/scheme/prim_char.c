@@ -1,8 +1,11 @@
 /* Testudo: primitives on characters and symbols. SPDX-License-Identifier:
  * BSD-2-Clause */
 #include "scheme.h"
+#include "char_table.h"
 
 #include <wctype.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Case mapping, one character to one, by the C library's tables. */
 static uint32_t char_up(uint32_t c) {
@@ -14,7 +17,17 @@ static uint32_t char_down(uint32_t c) {
 }
 
 static uint32_t char_fold(uint32_t c) {
-  return c == 0x3c2 ? 0x3c3 : char_down(c);
+  for (size_t i = 0; i < COUNT(char_folds) && char_folds[i].first <= c; i++)
+    if (c <= char_folds[i].last)
+      return c + (uint32_t)char_folds[i].add;
+  return char_down(c);
+}
+
+static bool is_title(uint32_t c) {
+  for (size_t i = 0; i < COUNT(char_titles) && char_titles[i].first <= c; i++)
+    if (c <= char_titles[i].last)
+      return true;
+  return false;
 }
 
 static val mapped(val s, uint32_t (*map)(uint32_t)) {
@@ -123,22 +136,18 @@ static val p_char_foldcase(int argc, val *argv) {
   return CHAR(char_fold(arg_char(argv, 0)));
 }
 
-static val p_char_alphabetic(int argc, val *argv) {
-  (void)argc;
-  return boolean(iswalpha((wint_t)arg_char(argv, 0)) &&
-                 !iswdigit((wint_t)char_int(argv[0])));
+/* The value of a decimal digit, or -1. */
+static int digit_of(uint32_t c) {
+  for (size_t i = 0; i < COUNT(char_zeros) && char_zeros[i] <= c; i++)
+    if (c < char_zeros[i] + 10)
+      return (int)(c - char_zeros[i]);
+  return -1;
 }
 
-/* First digits of the decimal digits that Unicode has, most used scripts. */
-static int digit_of(uint32_t c) {
-  static const uint32_t zeros[] = {0x30,  0x660,  0x6f0,  0x7c0,  0x966,
-                                   0x9e6, 0xa66,  0xae6,  0xb66,  0xbe6,
-                                   0xc66, 0xce6,  0xd66,  0xe50,  0xed0,
-                                   0xf20, 0x1040, 0x17e0, 0x1810, 0xff10};
-  for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++)
-    if (c >= zeros[i] && c < zeros[i] + 10)
-      return (int)(c - zeros[i]);
-  return -1;
+static val p_char_alphabetic(int argc, val *argv) {
+  (void)argc;
+  uint32_t c = arg_char(argv, 0);
+  return boolean(iswalpha((wint_t)c) && digit_of(c) < 0);
 }
 
 static val p_char_numeric(int argc, val *argv) {
@@ -155,18 +164,20 @@ static val p_digit_value(int argc, val *argv) {
 static val p_char_whitespace(int argc, val *argv) {
   (void)argc;
   uint32_t c = arg_char(argv, 0);
-  return boolean(iswspace((wint_t)c) || c == 0xa0 || c == 0x2007 ||
-                 c == 0x202f);
+  return boolean(iswspace((wint_t)c) || c == 0x85 || c == 0xa0 ||
+                 c == 0x2007 || c == 0x202f);
 }
 
 static val p_char_upper(int argc, val *argv) {
   (void)argc;
-  return boolean(iswupper((wint_t)arg_char(argv, 0)));
+  uint32_t c = arg_char(argv, 0);
+  return boolean(iswupper((wint_t)c) && !is_title(c));
 }
 
 static val p_char_lower(int argc, val *argv) {
   (void)argc;
-  return boolean(iswlower((wint_t)arg_char(argv, 0)));
+  uint32_t c = arg_char(argv, 0);
+  return boolean(iswlower((wint_t)c) && !is_title(c));
 }
 
 static val p_string_upcase(int argc, val *argv) {
