@@ -122,6 +122,15 @@ extern const struct derived {
 } derived_forms[];
 extern const int derived_count;
 
+/* ---- library.c */
+
+val rewrite_cond_expand(val form, struct scope *sc);
+val rewrite_include(val form, struct scope *sc);
+val rewrite_include_ci(val form, struct scope *sc);
+val rewrite_import(val form, struct scope *sc);
+val rewrite_define_library(val form, struct scope *sc);
+val rewrite_alias(val form, struct scope *sc);
+
 /* ---- macro.c: syntax-rules */
 
 val macro_from_spec(val spec, struct scope *sc);

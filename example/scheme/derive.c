@@ -6,8 +6,6 @@
    a variable that the program cannot name. */
 #include "ast.h"
 
-#include <stdlib.h>
-
 #define G(name)  global_id(name)
 #define LIST     syntax_list
 #define CADR(f)  CAR(CDR(f))
@@ -428,83 +426,7 @@ static val rewrite_define_record_type(val form, struct scope *sc) {
   return begin(syntax_cons(LIST(3, G("define"), name, rtd), list));
 }
 
-/* ---- libraries and files */
-
-static bool feature_holds(val req, struct scope *sc) {
-  if (is_identifier(req)) {
-    val name = syntax_strip(req);
-    if (name == intern("else"))
-      return true;
-    for (val l = vm.root[R_FEATURES]; is_pair(l); l = CDR(l))
-      if (CAR(l) == name)
-        return true;
-    return false;
-  }
-  need(req, 1);
-  val head = syntax_strip(CAR(req));
-  if (head == intern("library"))
-    return is_pair(CDR(req)) && is_pair(CADR(req)) &&
-           syntax_strip(CAR(CADR(req))) == intern("scheme");
-  if (head == intern("not"))
-    return !feature_holds(CADR(req), sc);
-  bool all = head == intern("and");
-  for (val l = CDR(req); is_pair(l); l = CDR(l))
-    if (feature_holds(CAR(l), sc) != all)
-      return !all;
-  return all;
-}
-
-static val rewrite_cond_expand(val form, struct scope *sc) {
-  for (val l = CDR(form); is_pair(l); l = CDR(l)) {
-    need(CAR(l), 1);
-    if (feature_holds(CAR(CAR(l)), sc))
-      return begin(CDR(CAR(l)));
-  }
-  return begin(NIL);
-}
-
-static val include(val form, bool fold) {
-  val list = NIL;
-  for (val l = CDR(form); is_pair(l); l = CDR(l)) {
-    if (!is_string(CAR(l)))
-      raise_syntax("bad include", form);
-    char *name = string_to_utf8(CAR(l), NULL);
-    val port = port_open_file(name, PORT_IN);
-    free(name);
-    if (port == FALSE)
-      raise_kind("file", "include", "cannot open file", cons(CAR(l), NIL));
-    port_set_fold(port, fold);
-    for (val v = read_datum(port); v != EOFVAL; v = read_datum(port))
-      list = cons(v, list);
-    port_close(port);
-  }
-  return begin(list_reverse(list));
-}
-
-static val rewrite_include(val form, struct scope *sc) {
-  (void)sc;
-  return include(form, false);
-}
-
-static val rewrite_include_ci(val form, struct scope *sc) {
-  (void)sc;
-  return include(form, true);
-}
-
-static val rewrite_import(val form, struct scope *sc) {
-  (void)sc;
-  syntax_length(form, form);
-  return begin(NIL);
-}
-
-static val rewrite_define_library(val form, struct scope *sc) {
-  need(form, 2);
-  val list = NIL;
-  for (val l = CDDR(form); is_pair(l); l = CDR(l))
-    if (is_pair(CAR(l)) && !is_keyword(CAR(CAR(l)), sc, "export"))
-      list = syntax_cons(CAR(l), list);
-  return begin(list_reverse(list));
-}
+/* ---- errors */
 
 static val rewrite_syntax_error(val form, struct scope *sc) {
   (void)sc;
@@ -541,6 +463,7 @@ const struct derived derived_forms[] = {
     {"include-ci", rewrite_include_ci},
     {"import", rewrite_import},
     {"define-library", rewrite_define_library},
+    {"%alias", rewrite_alias},
     {"syntax-error", rewrite_syntax_error},
 };
 

@@ -612,6 +612,12 @@
 
 ;; ---- programs
 
+;; Names of libraries, and what they export: see library.c.
+(define %libraries
+  (%map1 (lambda (name) (cons (list 'scheme name) #f))
+         '(base case-lambda char cxr eval file inexact lazy load
+           process-context read repl time write)))
+
 (define (eval form . environment) ((%compile form)))
 
 ;; A continuation that is captured in a form goes on with the forms after it
