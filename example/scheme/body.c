@@ -109,6 +109,18 @@ static struct node *seq2(struct node *a, struct node *b) {
   return node;
 }
 
+/* Expressions in a row, and then rest, if any. */
+static struct node *sequence(struct item *items, int n, struct node *rest) {
+  if (n == 1 && rest == NULL)
+    return items[0].node;
+  struct node *node = node_new(N_SEQ, n + (rest != NULL));
+  for (int i = 0; i < n; i++)
+    node->sub[i] = items[i].node;
+  if (rest != NULL)
+    node->sub[n] = rest;
+  return node;
+}
+
 static struct node *late_set(struct item *it, struct node *rest) {
   struct node *set = node_new(N_LSET, 0);
   set->var = it->var;
@@ -151,23 +163,31 @@ static struct node *bind_early(struct body *b, struct node *node) {
   return node;
 }
 
+/* Where the run of expressions or of procedures that ends at i begins. */
+static int run_start(struct item *items, int i) {
+  bool lambda = items[i].lambda;
+  if (items[i].var != NULL && !lambda)
+    return i;
+  while (i > 0 && items[i - 1].lambda == lambda &&
+         (items[i - 1].var != NULL) == lambda)
+    i--;
+  return i;
+}
+
 static struct node *body_nest(struct body *b) {
   struct node *rest = NULL;
   for (int i = b->n - 1; i >= 0; i--) {
-    struct item *it = &b->items[i];
+    int start = run_start(b->items, i), n = i - start + 1;
+    struct item *it = &b->items[start];
     if (rest == NULL && it->var != NULL)
       rest = node_const(UNSPEC);
-    if (it->var == NULL) {
-      rest = rest == NULL ? it->node : seq2(it->node, rest);
-    } else if (it->lambda) {
-      int start = i;
-      while (start > 0 && b->items[start - 1].lambda)
-        start--;
-      rest = bind_lambdas(b->items + start, i - start + 1, rest);
-      i = start;
-    } else {
+    if (it->var == NULL)
+      rest = sequence(it, n, rest);
+    else if (it->lambda)
+      rest = bind_lambdas(it, n, rest);
+    else
       rest = it->early ? late_set(it, rest) : bind_one(it, it->node, rest);
-    }
+    i = start;
   }
   return bind_early(b, rest);
 }

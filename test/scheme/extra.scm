@@ -1,6 +1,6 @@
 ;;; Testudo: what the standard has and Guile has not; extra.out is what must
 ;;; come out. SPDX-License-Identifier: BSD-2-Clause
-(import (scheme base) (scheme write) (scheme read) (scheme lazy))
+(import (scheme base) (scheme write) (scheme read) (scheme lazy) (scheme eval) (scheme repl))
 (define (show x) (write x) (newline))
 ;; datum labels
 (show (read (open-input-string "#0=(a . #0#)")))
@@ -136,3 +136,7 @@
            '(#x41 #xb5 #xdf #x130 #x131 #x17f #x1c5 #x345 #x3a3 #x3c2 #x3d0 #x3f4 #x3f5 #x13a0 #x13f5 #x13f8 #x1c80 #x1c88
              #x1e9b #x1e9e #x1f88 #x1fbe #x2126 #x212a #xab70 #xabbf #xff21 #x10400)))
 (show (list (char-ci=? #\x3c2 #\x3a3) (char-ci=? #\xab70 #\x13a0) (string-ci=? "\xb5;" "\x39c;") (char-alphabetic? #\x660)))
+;; a long body is not a deep one
+(define n 0)
+(show (eval `(let ((m 1)) (set! n 0) ,@(make-list 100000 '(set! n (+ n m))) (define (f) n) (f))
+            (interaction-environment)))
