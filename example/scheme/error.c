@@ -94,6 +94,11 @@ val place_string(val file, val pos) {
   return s;
 }
 
+static bool ends_in_colon(val message) {
+  return is_string(message) && STRING_LEN(message) > 0 &&
+         string_get(message, STRING_LEN(message) - 1) == ':';
+}
+
 /* place: procedure: message: irritant irritant */
 void report_condition(val e, val port) {
   if (!is_type(e, T_ERROR)) {
@@ -111,7 +116,7 @@ void report_condition(val e, val port) {
     port_puts(port, ": ");
   }
   print(ERROR_MESSAGE(e), port, PRINT_DISPLAY);
-  if (is_pair(ERROR_IRRITANTS(e)))
+  if (is_pair(ERROR_IRRITANTS(e)) && !ends_in_colon(ERROR_MESSAGE(e)))
     port_puts(port, ":");
   for (val l = ERROR_IRRITANTS(e); is_pair(l); l = CDR(l)) {
     port_putc(port, ' ');
@@ -119,3 +124,17 @@ void report_condition(val e, val port) {
   }
   port_putc(port, '\n');
 }
+
+/* ---- a primitive, so that it knows its place in a tail call, too */
+
+static val p_error(int argc, val *argv) {
+  val irritants = NIL;
+  for (int i = argc - 1; i > 0; i--)
+    irritants = cons(argv[i], irritants);
+  raise_value(make_error("error", FALSE, argv[0], irritants));
+}
+
+const struct prim prims_error[] = {
+    {"error", p_error, 1, -1},
+    {NULL, NULL, 0, 0},
+};

@@ -446,9 +446,6 @@
 
 (%set-hooks! raise %rewind-and-throw)
 
-(define (error message . irritants)
-  (raise (%make-error message irritants)))
-
 (define (assert ok . message)
   (if (not ok) (error "assertion failed")))
 
@@ -475,6 +472,8 @@
   (call-with-output-string (lambda (port) (%report c port))))
 
 (define (exit . code)
+  (if (and (pair? code) (pair? (cdr code)))
+      (error "exit: too many arguments" (cdr code)))
   (%rewind '())
   (apply %exit code))
 

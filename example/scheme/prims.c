@@ -6,11 +6,11 @@ enum { PRIM_LIMIT = 1024 };
 
 extern const struct prim prims_list[], prims_number[], prims_char[],
     prims_string[], prims_vector[], prims_io[], prims_control[], prims_table[],
-    prims_record[];
+    prims_record[], prims_error[];
 
 static const struct prim *const groups[] = {
     prims_list, prims_number, prims_char,    prims_string, prims_vector,
-    prims_io,   prims_table,  prims_control, prims_record};
+    prims_io,   prims_table,  prims_control, prims_record, prims_error};
 
 const struct prim *prim_table[PRIM_LIMIT];
 size_t prim_count;

@@ -1,0 +1,2 @@
+;; expect: exit: too many arguments: \(4\)
+(exit 3 4)
