@@ -107,6 +107,8 @@ bool same_identifier(val a, struct scope *sa, val b, struct scope *sb);
 bool is_keyword(val id, struct scope *sc, const char *name);
 val make_alias(val name, struct scope *sc);
 val global_id(const char *name);
+/* strip.c: is there an identifier of that kind in the form? */
+bool syntax_has(val form, bool (*wanted)(val id));
 val form_pos(val form);
 val syntax_cons(val car, val cdr);
 val syntax_list(int n, ...);

@@ -277,9 +277,18 @@ static val rewrite_cons_stream(val form, struct scope *sc) {
   return LIST(3, G("cons"), CADR(form), LIST(2, G("delay"), CADDR(form)));
 }
 
-/* ---- quasiquote: depth counts nested quasiquotations */
+/* ---- quasiquote: depth counts nested quasiquotations
+
+   What has nothing to unquote is a literal as it is: it may be circular. */
 
 static val quasi(val t, int depth, struct scope *sc);
+static val quasi_item(val t, int depth, struct scope *sc);
+
+static bool is_quasi_word(val id) {
+  val name = syntax_strip(id);
+  return name == intern("unquote") || name == intern("unquote-splicing") ||
+         name == intern("quasiquote");
+}
 
 static bool is_form(val t, struct scope *sc, const char *name) {
   return is_pair(t) && is_keyword(CAR(t), sc, name) && is_pair(CDR(t)) &&
@@ -321,7 +330,7 @@ static val quasi_pair(val t, int depth, struct scope *sc) {
   }
   if (is_form(t, sc, "unquote-splicing"))
     return quasi_nested(t, depth - 1, sc);
-  val first = quasi(head, depth, sc);
+  val first = quasi_item(head, depth, sc);
   return quasi_cons(first, quasi(CDR(t), depth, sc), sc, t);
 }
 
@@ -341,9 +350,15 @@ static val quasi(val t, int depth, struct scope *sc) {
   return is_identifier(t) || t == NIL ? quote(t) : t;
 }
 
+static val quasi_item(val t, int depth, struct scope *sc) {
+  bool compound = is_pair(t) || is_vector(t);
+  return compound && !syntax_has(t, is_quasi_word) ? quote(t)
+                                                   : quasi(t, depth, sc);
+}
+
 static val rewrite_quasiquote(val form, struct scope *sc) {
   need(form, 2);
-  return quasi(CADR(form), 0, sc);
+  return quasi_item(CADR(form), 0, sc);
 }
 
 /* ---- records */

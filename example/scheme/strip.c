@@ -6,10 +6,11 @@
    datum labels make them so. */
 #include "ast.h"
 
-/* ---- is there an alias? */
+/* ---- is there something of a kind? */
 
 /* What has been looked at; in a table only when that is much. */
 struct search {
+  bool (*wanted)(val v);
   val seen;
   int steps;
 };
@@ -29,23 +30,32 @@ static bool was_seen(struct search *s, val v) {
   return false;
 }
 
-static bool has_alias(struct search *s, val v) {
+static bool search(struct search *s, val v) {
   check_c_depth();
   for (; is_pair(v); v = CDR(v))
     if (was_seen(s, v))
       return false;
-    else if (has_alias(s, CAR(v)))
+    else if (search(s, CAR(v)))
       return true;
   if (!is_vector(v))
-    return is_type(v, T_ALIAS);
+    return is_identifier(v) && s->wanted(v);
   if (was_seen(s, v))
     return false;
   for (size_t i = 0; i < VEC_LEN(v); i++) {
     PIN(v);
-    if (has_alias(s, VEC_REF(v, i)))
+    if (search(s, VEC_REF(v, i)))
       return true;
   }
   return false;
+}
+
+bool syntax_has(val form, bool (*wanted)(val id)) {
+  struct search s = {wanted, FALSE, STEPS_UNSEEN};
+  return search(&s, form);
+}
+
+static bool is_alias(val id) {
+  return ref_type(id) == T_ALIAS;
 }
 
 /* ---- copies without */
@@ -96,9 +106,9 @@ static val strip(val v, val copies) {
 }
 
 val syntax_strip(val form) {
-  struct search s = {FALSE, STEPS_UNSEEN};
   if (is_type(form, T_ALIAS))
     return strip(form, FALSE);
-  return has_alias(&s, form) ? strip(form, make_table(TABLE_EQ, TABLE_STRONG))
-                             : form;
+  return syntax_has(form, is_alias)
+             ? strip(form, make_table(TABLE_EQ, TABLE_STRONG))
+             : form;
 }
