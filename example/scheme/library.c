@@ -7,6 +7,7 @@
    import takes it that everything global is its. */
 #include "ast.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,13 +109,37 @@ val rewrite_cond_expand(val form, struct scope *sc) {
 
 /* ---- include */
 
+/* NAME in the folder of the file being read, to be freed; null if that is where
+   it is looked for anyway. */
+static char *beside_file(const char *name) {
+  val file = vm.root[R_FILE];
+  if (!is_string(file) || name[0] == '/')
+    return NULL;
+  char *path = string_to_utf8(file, NULL);
+  char *slash = strrchr(path, '/');
+  char *joined = NULL;
+  if (slash != NULL) {
+    slash[1] = 0;
+    joined = malloc(strlen(path) + strlen(name) + 1);
+    if (joined != NULL)
+      strcat(strcpy(joined, path), name);
+  }
+  free(path);
+  return joined;
+}
+
+/* Beside the file being read, or where the system finds it. */
 static val open_included(val name) {
-  size_t n;
-  char *s = string_to_utf8(name, &n);
-  val port = strlen(s) == n ? port_open_file(s, PORT_IN) : FALSE;
+  char *s = string_to_name(name, "include");
+  char *beside = beside_file(s);
+  val port = beside == NULL ? FALSE : port_open_file(beside, PORT_IN);
+  if (port == FALSE)
+    port = port_open_file(s, PORT_IN);
+  int error = errno;
+  free(beside);
   free(s);
   if (port == FALSE)
-    raise_kind("file", "include", "cannot open file", cons(name, NIL));
+    raise_file("include", "cannot open file", name, error);
   return port;
 }
 

@@ -39,3 +39,6 @@
                    ((and r7rs (not (library (scheme complex)))) 'right)
                    (else 'no)))
 (show (cond-expand ((or) 1) ((and) 2)))
+;; a file that lies beside this one, though it does not run there
+(include "beside.inc")
+(show beside)
