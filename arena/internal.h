@@ -40,8 +40,6 @@ void tdo_space_zone_assign(tdo_space_t *sp, size_t zone, tdo_group_t group);
    has HUGE pages, or not. */
 mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
                               bool high, bool huge);
-/* Charge the table memory of the zones that hold [FIRST, LIMIT). */
-bool tdo_space_zone_touch(tdo_space_t *sp, size_t first, size_t limit);
 
 /* Memory (space_memory.c). */
 mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit);

@@ -63,18 +63,6 @@ void tdo_space_zone_assign(tdo_space_t *sp, size_t z, tdo_group_t group) {
   tdo_space_zone_list(sp, z);
 }
 
-bool tdo_space_zone_touch(tdo_space_t *sp, size_t first, size_t limit) {
-  size_t z = space_zone_of(sp, first), end = space_zone_of(sp, limit - 1) + 1;
-
-  for (; z < end; ++z)
-    if (!tdo_bits_get(sp->zone_touched, z)) {
-      if (!tdo_space_charge(sp, sp->zone_table_bytes))
-        return false;
-      tdo_bits_set(sp->zone_touched, z);
-    }
-  return true;
-}
-
 /* Free zones: known, and of no group. */
 static bool zone_is_free(const tdo_space_t *sp, size_t z) {
   return sp->zone_group[z] == TDO_GROUP_FREE &&
@@ -251,6 +239,45 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
   return zone_find_anywhere(first_o, sp, n) ? MPS_RES_OK : MPS_RES_RESOURCE;
 }
 
+/* Bytes of tables of the zones from Z on, before END, that were not charged. */
+static size_t zone_tables(const tdo_space_t *sp, size_t z, size_t end) {
+  return (end - z - tdo_bits_count(sp->zone_touched, z, end)) *
+         sp->zone_table_bytes;
+}
+
+/* Would the commit limit allow memory for [FIRST, LIMIT) and TABLES bytes, with
+   the spare memory elsewhere given back? Asked first: what cannot be had shall
+   not cost any. */
+static bool space_fits(const tdo_space_t *sp, size_t first, size_t limit,
+                       size_t tables) {
+  size_t there = tdo_bits_count(sp->memory, first, limit);
+  size_t missing = tdo_space_bytes(sp, limit - first - there) + tables;
+  size_t stays = sp->committed + tdo_space_bytes(sp, there) - sp->spare;
+
+  return stays <= sp->commit_limit && missing <= sp->commit_limit - stays;
+}
+
+/* Memory for the free grains [FIRST, LIMIT), and what its tables take: both, or
+   neither. */
+static mps_res_t space_fill(tdo_space_t *sp, size_t first, size_t limit,
+                            tdo_group_t group) {
+  size_t z = space_zone_of(sp, first), end = space_zone_of(sp, limit - 1) + 1;
+  size_t tables = zone_tables(sp, z, end);
+  mps_res_t res;
+
+  if (!space_fits(sp, first, limit, tables) || !tdo_space_charge(sp, tables))
+    return MPS_RES_COMMIT_LIMIT;
+  if (sp->groups[group].huge)
+    tdo_space_huge_prepare(sp, first, limit, group);
+  res = tdo_space_commit(sp, first, limit);
+  if (res != MPS_RES_OK) {
+    tdo_space_credit(sp, tables);
+    return res;
+  }
+  tdo_bits_set_range(sp->zone_touched, z, end);
+  return MPS_RES_OK;
+}
+
 mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
                           tdo_group_t group, bool high, void *owner) {
   size_t first;
@@ -262,11 +289,7 @@ mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
   res = space_find(&first, sp, n, group, high);
   if (res != MPS_RES_OK)
     return res;
-  if (!tdo_space_zone_touch(sp, first, first + n))
-    return MPS_RES_COMMIT_LIMIT;
-  if (sp->groups[group].huge)
-    tdo_space_huge_prepare(sp, first, first + n, group);
-  res = tdo_space_commit(sp, first, first + n);
+  res = space_fill(sp, first, first + n, group);
   if (res != MPS_RES_OK)
     return res;
   zone_take(sp, first, n, group);

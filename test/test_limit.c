@@ -109,6 +109,44 @@ START_TEST(comes_and_goes) {
 }
 END_TEST
 
+/* What is far too large is refused, and leaves the room that there was; an
+   extent that large is only a wish. */
+START_TEST(too_large) {
+  const size_t large = (SIZE_MAX >> 31) + 1; /* more tables than the limit */
+  mps_pool_t wishing;
+  mps_ap_t on;
+  mps_addr_t p;
+  size_t committed;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, (size_t)16 * MIB);
+    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  asserted_start();
+  heap_in_arena(mps_class_amc());
+  committed = mps_arena_committed(arena);
+  ck_assert_int_ne(mps_reserve(&p, ap, large), MPS_RES_OK);
+  ck_assert_uint_le(mps_arena_committed(arena), committed + MIB);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, large);
+    ck_assert_int_eq(mps_pool_create_k(&wishing, arena, mps_class_amc(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  on = point(wishing);
+  for (size_t i = 0; i < ROOTS; ++i)
+    table[i] = obj_on(on, OBJ_NODE, FEW);
+  mps_arena_park(arena);
+  mps_ap_destroy(on);
+  mps_pool_destroy(wishing);
+  memset(table, 0, sizeof table);
+  heap_stop();
+}
+END_TEST
+
 #define LOOPS (2 * sizeof factors / sizeof factors[0])
 
-SUITE_LOOPS_MAIN("limit", 120, {random_deaths, LOOPS}, {comes_and_goes, LOOPS})
+SUITE_LOOPS_MAIN("limit", 120, {random_deaths, LOOPS}, {comes_and_goes, LOOPS},
+                 {too_large, 1})

@@ -308,6 +308,33 @@ START_TEST(test_limits) {
 }
 END_TEST
 
+/* What cannot be had costs nothing: not the tables of its zones, and spare
+   memory only where that could have sufficed. */
+START_TEST(test_too_large) {
+  size_t a, committed, spare;
+  space_start(ZONES * ZONE, 4 * ZONE, 0.5);
+  a = take(200, TDO_GROUP_MANUAL, false);
+  tdo_space_free(&space, take(200, TDO_GROUP_MANUAL, false), 200);
+  committed = space.committed;
+  spare = space.spare;
+  for (size_t n = 5; n < ZONES; ++n)
+    ck_assert_int_eq(tdo_space_alloc(&a, &space, n * space.zone_grains,
+                                     TDO_GROUP_MANUAL, false, &space),
+                     MPS_RES_COMMIT_LIMIT);
+  ck_assert_uint_eq(space.committed, committed);
+  ck_assert_uint_eq(space.spare, spare);
+  ck_assert_int_eq(tdo_space_commit_limit_set(&space, SIZE_MAX), MPS_RES_OK);
+  tdo_vm_double_refuse_kind(&twin, TDO_VM_COMMIT, true);
+  ck_assert_int_eq(tdo_space_alloc(&a, &space, 8 * space.zone_grains,
+                                   TDO_GROUP_MANUAL, false, &space),
+                   MPS_RES_MEMORY);
+  ck_assert_uint_eq(space.committed, committed);
+  tdo_vm_double_refuse_kind(&twin, TDO_VM_COMMIT, false);
+  (void)take(8 * space.zone_grains, TDO_GROUP_MANUAL, false);
+  space_stop();
+}
+END_TEST
+
 /* A run that is partly spare is filled up where it is not. */
 START_TEST(test_holes) {
   size_t a;
@@ -436,5 +463,5 @@ END_TEST
 
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
                  {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
-                 {test_limits, 1}, {test_holes, 1}, {test_create_refused, 1},
-                 {test_random, 4})
+                 {test_limits, 1}, {test_too_large, 1}, {test_holes, 1},
+                 {test_create_refused, 1}, {test_random, 4})
