@@ -189,6 +189,49 @@ static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
   return end;
 }
 
+/* What the commit limit leaves. */
+static size_t memory_room(const tdo_space_t *sp) {
+  return sp->commit_limit - tdo_min(sp->commit_limit, sp->committed);
+}
+
+/* Give back about BYTES of spare memory that is not in [FIRST, LIMIT). */
+static void memory_purge_around(tdo_space_t *sp, size_t first, size_t limit,
+                                size_t bytes) {
+  tdo_bits_set_range(sp->used, first, limit);
+  tdo_space_purge(sp, bytes);
+  tdo_bits_clear_range(sp->used, first, limit);
+}
+
+/* Does the commit limit leave room for BYTES more, in [FIRST, LIMIT)? Spare
+   memory elsewhere makes room. */
+static bool memory_fits(tdo_space_t *sp, size_t first, size_t limit,
+                        size_t bytes) {
+  if (bytes <= memory_room(sp))
+    return true;
+  memory_purge_around(sp, first, limit, bytes - memory_room(sp));
+  return bytes <= memory_room(sp);
+}
+
+static bool memory_commit(tdo_space_t *sp, size_t first, size_t limit) {
+  if (sp->vm->commit(sp->vm, tdo_space_addr(sp, first),
+                     tdo_space_bytes(sp, limit - first)) != MPS_RES_OK)
+    return false;
+  memory_note(sp, first, limit, true);
+  return true;
+}
+
+/* The same where the system refused that, or more: once it has back what is
+   spare outside of the run [FIRST, LIMIT), it may not. */
+static bool memory_commit_tight(tdo_space_t *sp, size_t first, size_t limit,
+                                size_t g, size_t end) {
+  size_t committed = sp->committed;
+
+  if (memory_commit(sp, g, end))
+    return true;
+  memory_purge_around(sp, first, limit, tdo_space_bytes(sp, end - g));
+  return sp->committed < committed && memory_commit(sp, g, end);
+}
+
 mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
   size_t missing = 0, g = first, bytes;
 
@@ -202,28 +245,14 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
   if (missing == 0)
     return MPS_RES_OK;
   bytes = tdo_space_bytes(sp, missing);
-  if (bytes > sp->commit_limit || sp->committed > sp->commit_limit - bytes) {
-    /* Spare memory elsewhere makes room; not the run's own. */
-    size_t over = sp->committed + bytes - sp->commit_limit;
-    tdo_bits_set_range(sp->used, first, limit);
-    tdo_space_purge(sp, over);
-    tdo_bits_clear_range(sp->used, first, limit);
-    if (bytes > sp->commit_limit ||
-        sp->committed > sp->commit_limit - bytes)
-      return MPS_RES_COMMIT_LIMIT;
-  }
-  while (g < limit) {
-    size_t end, ahead;
-    g = tdo_bits_next_clear(sp->memory, g, limit);
-    if (g == limit)
-      break;
-    end = tdo_bits_next_set(sp->memory, g, limit);
-    ahead = end == limit ? memory_ahead(sp, limit, bytes) : end;
-    if (sp->vm->commit(sp->vm, tdo_space_addr(sp, g),
-                       tdo_space_bytes(sp, ahead - g)) != MPS_RES_OK)
+  if (!memory_fits(sp, first, limit, bytes))
+    return MPS_RES_COMMIT_LIMIT;
+  while ((g = tdo_bits_next_clear(sp->memory, g, limit)) < limit) {
+    size_t end = tdo_bits_next_set(sp->memory, g, limit);
+    size_t ahead = end == limit ? memory_ahead(sp, limit, bytes) : end;
+    if (!memory_commit(sp, g, ahead) &&
+        !memory_commit_tight(sp, first, limit, g, end))
       return MPS_RES_MEMORY;
-    memory_note(sp, g, ahead, true);
-    g = ahead;
   }
   return MPS_RES_OK;
 }

@@ -328,7 +328,7 @@ START_TEST(test_too_large) {
   ck_assert_int_eq(tdo_space_alloc(&a, &space, 8 * space.zone_grains,
                                    TDO_GROUP_MANUAL, false, &space),
                    MPS_RES_MEMORY);
-  ck_assert_uint_eq(space.committed, committed);
+  ck_assert_uint_eq(space.committed - space.spare, committed - spare);
   tdo_vm_double_refuse_kind(&twin, TDO_VM_COMMIT, false);
   (void)take(8 * space.zone_grains, TDO_GROUP_MANUAL, false);
   space_stop();
@@ -343,6 +343,37 @@ START_TEST(test_holes) {
   tdo_space_free(&space, a, 200);
   tdo_space_purge(&space, 50 * GRAIN); /* from above */
   ck_assert_uint_eq(take(256, TDO_GROUP_MANUAL, false), a);
+  space_stop();
+}
+END_TEST
+
+/* The system has so many bytes in all. */
+static size_t commit_most;
+static mps_res_t (*commit_all)(tdo_vm_t *, void *, size_t);
+
+static mps_res_t commit_little(tdo_vm_t *vm, void *base, size_t size) {
+  return space.committed + size > commit_most ? MPS_RES_MEMORY
+                                              : commit_all(vm, base, size);
+}
+
+/* Memory is committed ahead of its use only if the system has that much; and
+   what it has not, spare memory may be given back for. */
+START_TEST(test_scarce) {
+  size_t a, b, n;
+  space_start(8 * ZONE, SIZE_MAX, 0.0);
+  commit_all = twin.vm.commit;
+  twin.vm.commit = commit_little;
+  commit_most = SIZE_MAX;
+  n = 2 * space.zone_grains;
+  a = take(n, TDO_GROUP_MANUAL, false);
+  tdo_space_spare_set(&space, 1.0);
+  commit_most = space.committed + 102 * GRAIN; /* two for tables */
+  ck_assert_uint_eq(take(100, TDO_GROUP_MANUAL, false), a + n);
+  ck_assert_uint_eq(space.spare, 0);
+  tdo_space_free(&space, a, n);
+  b = take(100, tdo_space_group_new(&space, 5), true);
+  ck_assert_uint_gt(b, a + n);
+  ck_assert_uint_lt(space.spare, tdo_space_bytes(&space, n));
   space_stop();
 }
 END_TEST
@@ -464,4 +495,4 @@ END_TEST
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
                  {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
                  {test_limits, 1}, {test_too_large, 1}, {test_holes, 1},
-                 {test_create_refused, 1}, {test_random, 4})
+                 {test_scarce, 1}, {test_create_refused, 1}, {test_random, 4})
