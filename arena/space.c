@@ -85,6 +85,7 @@ static mps_res_t space_make_tables(tdo_space_t *sp, double extra) {
 void tdo_space_init_common(tdo_space_t *sp, size_t commit_limit,
                            double spare) {
   sp->commit_limit = commit_limit;
+  sp->granted = SIZE_MAX;
   sp->spare_fraction = spare;
   sp->spare_bytes = SIZE_MAX;
   for (size_t i = 0; i < TDO_GROUP_FIRST; ++i) {

@@ -114,8 +114,10 @@ typedef struct tdo_space {
   size_t charged;   /* in use beside them: tables and the like */
   size_t committed; /* used and spare grains, and tables */
   size_t spare;     /* spare grains */
+  bool emptying;    /* spare memory is being given back */
   size_t held;      /* spare that counts as in use: the nursery's */
   size_t commit_limit;
+  size_t granted; /* committed, and what the system had then beside it */
   size_t zone_table_bytes; /* charged once for each zone touched */
   double spare_fraction;
   size_t spare_bytes; /* most that may be spare, whatever the fraction says */
@@ -199,7 +201,9 @@ size_t tdo_space_spare(const tdo_space_t *sp); /* bytes, less held */
 static inline size_t tdo_space_reserved(const tdo_space_t *sp) {
   return sp->reserved + sp->charged;
 }
-/* Most bytes that may be committed: the limit, or what client memory has. */
+/* Most bytes that may be committed: the limit, or what client memory has; or
+   what the system would grant, as of the last time that it was asked for
+   memory. */
 size_t tdo_space_most(const tdo_space_t *sp);
 /* Of these, bytes that nothing uses. */
 size_t tdo_space_room(const tdo_space_t *sp);

@@ -55,13 +55,17 @@ static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
 /* Give back the spare run [FIRST, LIMIT). A refusal (at the mapping limit)
    keeps it spare. */
 static bool memory_empty(tdo_space_t *sp, size_t first, size_t limit) {
+  bool ok;
+
+  sp->emptying = true;
   if (sp->hooks.decommitting != NULL)
     sp->hooks.decommitting(sp->hooks.closure, first, limit);
-  if (sp->vm->decommit(sp->vm, tdo_space_addr(sp, first),
-                       tdo_space_bytes(sp, limit - first)) != MPS_RES_OK)
-    return false;
-  memory_note(sp, first, limit, false);
-  return true;
+  ok = sp->vm->decommit(sp->vm, tdo_space_addr(sp, first),
+                        tdo_space_bytes(sp, limit - first)) == MPS_RES_OK;
+  if (ok)
+    memory_note(sp, first, limit, false);
+  sp->emptying = false;
+  return ok;
 }
 
 /* May grain G be given back? Without SPLIT not a part of a zone that is backed
@@ -167,7 +171,7 @@ static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
   size_t spare_most = tdo_space_spare_most(sp, committed);
   size_t spare = tdo_space_spare(sp);
 
-  if (sp->commit_limit < committed || spare_most <= spare)
+  if (tdo_space_most(sp) < committed || spare_most <= spare)
     return limit;
   most = tdo_min(committed / AHEAD_SHARE, AHEAD_MOST);
   most -= tdo_min(most, sp->spare); /* what is there is used first */
@@ -177,7 +181,7 @@ static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
   if (rest <= committed / AHEAD_REST)
     most = tdo_max(most, rest);
   most = tdo_min(most, (spare_most - spare) / 2);
-  most = tdo_min(most, (sp->commit_limit - committed) / 2);
+  most = tdo_min(most, (tdo_space_most(sp) - committed) / 2);
   end = limit + (most >> sp->grain_shift);
   end = tdo_min(end, space_zone_first(sp, sp->zone_limit));
   end = tdo_bits_next_set(sp->memory, limit, end);
@@ -189,9 +193,20 @@ static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
   return end;
 }
 
-/* What the commit limit leaves. */
+void tdo_space_ask(tdo_space_t *sp) {
+  size_t room = sp->vm == NULL ? SIZE_MAX : sp->vm->room(sp->vm);
+
+  sp->granted = sp->committed + tdo_min(room, SIZE_MAX - sp->committed);
+}
+
+mps_res_t tdo_space_short(const tdo_space_t *sp) {
+  return sp->granted < sp->commit_limit ? MPS_RES_MEMORY
+                                        : MPS_RES_COMMIT_LIMIT;
+}
+
+/* What the limits leave. */
 static size_t memory_room(const tdo_space_t *sp) {
-  return sp->commit_limit - tdo_min(sp->commit_limit, sp->committed);
+  return tdo_space_most(sp) - tdo_min(tdo_space_most(sp), sp->committed);
 }
 
 /* Give back about BYTES of spare memory that is not in [FIRST, LIMIT). */
@@ -202,7 +217,7 @@ static void memory_purge_around(tdo_space_t *sp, size_t first, size_t limit,
   tdo_bits_clear_range(sp->used, first, limit);
 }
 
-/* Does the commit limit leave room for BYTES more, in [FIRST, LIMIT)? Spare
+/* Do the limits leave room for BYTES more, in [FIRST, LIMIT)? Spare
    memory elsewhere makes room. */
 static bool memory_fits(tdo_space_t *sp, size_t first, size_t limit,
                         size_t bytes) {
@@ -246,7 +261,7 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
     return MPS_RES_OK;
   bytes = tdo_space_bytes(sp, missing);
   if (!memory_fits(sp, first, limit, bytes))
-    return MPS_RES_COMMIT_LIMIT;
+    return tdo_space_short(sp);
   while ((g = tdo_bits_next_clear(sp->memory, g, limit)) < limit) {
     size_t end = tdo_bits_next_set(sp->memory, g, limit);
     size_t ahead = end == limit ? memory_ahead(sp, limit, bytes) : end;
@@ -261,10 +276,12 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
 #define AMPLE ((uint64_t)64 << 30)
 
 size_t tdo_space_most(const tdo_space_t *sp) {
-  size_t all = sp->vm == NULL                    ? tdo_space_reserved(sp)
-               : (uint64_t)sp->size >= AMPLE ? SIZE_MAX
-                                             : sp->size;
+  size_t all = sp->granted;
 
+  if (sp->vm == NULL)
+    all = tdo_space_reserved(sp);
+  else if ((uint64_t)sp->size < AMPLE)
+    all = tdo_min(all, sp->size);
   return tdo_min(sp->commit_limit, all);
 }
 

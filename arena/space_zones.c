@@ -245,16 +245,20 @@ static size_t zone_tables(const tdo_space_t *sp, size_t z, size_t end) {
          sp->zone_table_bytes;
 }
 
-/* Would the commit limit allow memory for [FIRST, LIMIT) and TABLES bytes, with
-   the spare memory elsewhere given back? Asked first: what cannot be had shall
-   not cost any. */
-static bool space_fits(const tdo_space_t *sp, size_t first, size_t limit,
+/* Would the limits allow memory for [FIRST, LIMIT) and TABLES bytes, with the
+   spare memory elsewhere given back? Asked first: what cannot be had shall not
+   cost any. */
+static bool space_fits(tdo_space_t *sp, size_t first, size_t limit,
                        size_t tables) {
   size_t there = tdo_bits_count(sp->memory, first, limit);
   size_t missing = tdo_space_bytes(sp, limit - first - there) + tables;
   size_t stays = sp->committed + tdo_space_bytes(sp, there) - sp->spare;
+  size_t most;
 
-  return stays <= sp->commit_limit && missing <= sp->commit_limit - stays;
+  if (missing > 0)
+    tdo_space_ask(sp);
+  most = tdo_min(sp->commit_limit, sp->granted);
+  return stays <= most && missing <= most - stays;
 }
 
 /* Memory for the free grains [FIRST, LIMIT), and what its tables take: both, or
@@ -266,7 +270,7 @@ static mps_res_t space_fill(tdo_space_t *sp, size_t first, size_t limit,
   mps_res_t res;
 
   if (!space_fits(sp, first, limit, tables) || !tdo_space_charge(sp, tables))
-    return MPS_RES_COMMIT_LIMIT;
+    return tdo_space_short(sp);
   if (sp->groups[group].huge)
     tdo_space_huge_prepare(sp, first, limit, group);
   res = tdo_space_commit(sp, first, limit);

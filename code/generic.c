@@ -67,6 +67,11 @@ static mps_res_t generic_commit(tdo_vm_t *vm, void *base, size_t size) {
   return MPS_RES_OK;
 }
 
+static size_t generic_room(tdo_vm_t *vm) {
+  (void)vm;
+  return SIZE_MAX;
+}
+
 static mps_res_t generic_decommit(tdo_vm_t *vm, void *base, size_t size) {
   (void)vm;
   memset(base, 0, size);
@@ -118,6 +123,7 @@ static tdo_vm_t generic_vm = {.page_size = GENERIC_PAGE,
                               .release = generic_release,
                               .reserve_table = generic_reserve_table,
                               .commit = generic_commit,
+                              .room = generic_room,
                               .decommit = generic_decommit,
                               .protect = generic_protect,
                               .reserve_away = generic_reserve_away,

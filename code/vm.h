@@ -33,6 +33,11 @@ typedef struct tdo_vm tdo_vm_t;
 struct tdo_vm {
   size_t page_size; /* bytes, a power of two */
   tdo_vm_counters_t counters;
+  /* Bytes that are committed and not writable now, in all arenas, less those
+     that are writable and not committed (so it may be "negative"). The system
+     may not count them, but they must be writable again: commit and room leave
+     them out of what there is. */
+  atomic_size_t owed;
 
   /* Reserve SIZE bytes (a multiple of the page size) of address space with
      no access and no memory behind it, aligned to ALIGN (power of two,
@@ -45,9 +50,12 @@ struct tdo_vm {
   mps_res_t (*reserve_table)(void **base_o, tdo_vm_t *vm, size_t size);
   /* Make [BASE, BASE+SIZE) of a reservation readable and writable. Pages
      never committed before, or decommitted, read as zero. MPS_RES_MEMORY if
-     the system refuses; then the range is as it was, as far as the system
-     allows. */
+     the system refuses, or would have less than is owed; then the range is as
+     it was, as far as the system allows. */
   mps_res_t (*commit)(tdo_vm_t *vm, void *base, size_t size);
+  /* Bytes that could be committed now, as far as a limit of the process tells;
+     SIZE_MAX if it has none. Other memory of the process counts, too. */
+  size_t (*room)(tdo_vm_t *vm);
   /* Drop the contents, give the memory back, allow no access. On refusal
      (MPS_RES_MEMORY, at the mapping limit) the memory is still given back
      if at all possible and stays accessible. */
@@ -56,8 +64,8 @@ struct tdo_vm {
   mps_res_t (*protect)(tdo_vm_t *vm, void *base, size_t size,
                        tdo_access_t access);
   /* Reserve SIZE bytes of address space, with no access, for what follows.
-     MPS_RES_RESOURCE if there is none, or if it is limited for this process:
-     its own allocations come first. */
+     MPS_RES_RESOURCE if there is none, or if it is limited for this process,
+     or memory is: its own allocations come first. */
   mps_res_t (*reserve_away)(void **base_o, tdo_vm_t *vm, size_t size);
   /* Move the memory of [BASE, BASE+SIZE), committed pages with one access, to
      AWAY in such a place, where nothing of value is, and close the pages. Takes

@@ -138,6 +138,32 @@ static bool double_replace(tdo_vm_double_t *d, size_t first, size_t limit,
   return true;
 }
 
+/* How many pages of [FIRST, LIMIT) are writable. */
+static size_t double_data(const tdo_vm_double_t *d, size_t first,
+                          size_t limit) {
+  size_t data = 0;
+  for (size_t p = first; p < limit; ++p) {
+    data += d->access[p] != DOUBLE_HOLE &&
+            (d->access[p] & ~DOUBLE_HUGE) == TDO_ACCESS_WRITE;
+  }
+  return data;
+}
+
+/* What the limit of data leaves beside what there is and OWED, in pages. */
+static size_t double_data_left(const tdo_vm_double_t *d, size_t owed) {
+  size_t most = d->options.data_limit;
+  size_t data = double_data(d, 0, d->options.pages) + owed;
+  return most - tdo_min(most, data);
+}
+
+static bool double_data_allows(const tdo_vm_double_t *d, size_t first,
+                               size_t limit, tdo_access_t access,
+                               size_t owed) {
+  return d->options.data_limit == 0 || access != TDO_ACCESS_WRITE ||
+         limit - first - double_data(d, first, limit) <=
+             double_data_left(d, owed);
+}
+
 /* Recording and refusing. */
 
 static bool double_told_to_refuse(tdo_vm_double_t *d,
@@ -271,7 +297,11 @@ static mps_res_t double_set_access(tdo_vm_double_t *d, tdo_vm_call_kind_t kind,
   tdo_vm_t *behind = d->options.behind;
   (void)atomic_fetch_add(&d->vm.counters.protect, 1);
   (void)atomic_fetch_add(&d->vm.counters.protect_pages, pages);
+  size_t owed = kind == TDO_VM_COMMIT
+                    ? atomic_load(&d->vm.owed) / d->vm.page_size
+                    : 0;
   bool ok = !double_told_to_refuse(d, kind) &&
+            double_data_allows(d, first, first + pages, access, owed) &&
             double_change(d, first, first + pages, (uint8_t)access,
                           DOUBLE_HUGE);
   mps_res_t res = ok ? MPS_RES_OK : MPS_RES_MEMORY;
@@ -285,6 +315,14 @@ static mps_res_t double_set_access(tdo_vm_double_t *d, tdo_vm_call_kind_t kind,
 static mps_res_t double_commit(tdo_vm_t *vm, void *base, size_t size) {
   return double_set_access(double_of(vm), TDO_VM_COMMIT, base, size,
                            TDO_ACCESS_WRITE);
+}
+
+static size_t double_room(tdo_vm_t *vm) {
+  const tdo_vm_double_t *d = double_of(vm);
+  return d->options.data_limit == 0
+             ? SIZE_MAX
+             : double_data_left(d, atomic_load(&vm->owed) / vm->page_size) *
+                   vm->page_size;
 }
 
 static mps_res_t double_protect(tdo_vm_t *vm, void *base, size_t size,
@@ -442,6 +480,7 @@ mps_res_t tdo_vm_double_init(tdo_vm_double_t *d,
                                    .release = double_release,
                                    .reserve_table = double_reserve_table,
                                    .commit = double_commit,
+                                   .room = double_room,
                                    .decommit = double_decommit,
                                    .protect = double_protect,
                                    .reserve_away = double_reserve_away,
@@ -534,4 +573,8 @@ void tdo_vm_double_refuse_kind(tdo_vm_double_t *d, tdo_vm_call_kind_t kind,
 
 void tdo_vm_double_limit(tdo_vm_double_t *d, size_t limit) {
   d->options.mapping_limit = limit;
+}
+
+void tdo_vm_double_limit_data(tdo_vm_double_t *d, size_t pages) {
+  d->options.data_limit = pages;
 }

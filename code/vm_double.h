@@ -9,7 +9,8 @@
    join a neighbour of the same access. A split at the limit fails; a
    protection call keeps what it did before that, even one of two splits.
    Replacing pages (decommit) fails only strictly inside one mapping. Merging
-   calls always work. */
+   calls always work. At the limit of data a call fails that would make pages
+   writable, and changes nothing. */
 #ifndef TDO_CODE_VM_DOUBLE_H
 #define TDO_CODE_VM_DOUBLE_H
 
@@ -46,6 +47,7 @@ typedef struct tdo_vm_double_options {
   size_t huge_size;        /* 0: no huge pages */
   size_t mapping_limit;    /* 0: none */
   size_t mappings_outside; /* that count against the limit too */
+  size_t data_limit;       /* pages that may be writable at once; 0: all */
   tdo_vm_call_t *calls;    /* the record, of the caller's; or NULL */
   size_t calls_max;        /* its length */
   tdo_vm_t *behind;        /* real memory for the window, or NULL: then the
@@ -92,7 +94,8 @@ void tdo_vm_double_refuse_nth(tdo_vm_double_t *d, size_t n);
 /* Refuse all calls of KIND, from now on or no more. */
 void tdo_vm_double_refuse_kind(tdo_vm_double_t *d, tdo_vm_call_kind_t kind,
                                bool refuse);
-/* Change the limit of mappings; SIZE_MAX: none. */
+/* Change the limit of mappings; SIZE_MAX: none. That of data; 0: none. */
 void tdo_vm_double_limit(tdo_vm_double_t *d, size_t limit);
+void tdo_vm_double_limit_data(tdo_vm_double_t *d, size_t pages);
 
 #endif /* TDO_CODE_VM_DOUBLE_H */

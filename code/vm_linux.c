@@ -22,6 +22,9 @@
 /* MREMAP_DONTUNMAP, since Linux 5.7; older ones refuse it. */
 #define VM_MOVE_STAYS 4
 
+#define VM_STATM_DATA   5  /* which number of /proc/self/statm */
+#define VM_DATA_RESERVE 32 /* this part of the limit of data is left alone */
+
 /* COUNTED: each vm_sys function makes exactly one call to the kernel, which is
    counted there: the counters equal the kernel's own count. */
 
@@ -144,10 +147,41 @@ static mps_res_t vm_reserve_table(void **base_o, tdo_vm_t *vm, size_t size) {
   return MPS_RES_OK;
 }
 
+/* Linux counts against RLIMIT_DATA only what is writable. What barriers close
+   drops out of that, and opening it again is refused once something else has
+   taken its place. So what may be committed is what the limit leaves after the
+   process's data, what is owed, and a reserve: for what others take after we
+   looked. Nobody else's memory can be kept from taking more than that. The
+   file says pages of data and of the first stack together; if it cannot be
+   read, no limit is known. False if there is none. */
+static bool vm_data(size_t *limit_o, size_t *taken_o, tdo_vm_t *vm) {
+  size_t limit = tdo_vm_data_limit(), pages;
+  if (limit == SIZE_MAX) {
+    return false;
+  }
+  pages = tdo_file_number("/proc/self/statm", VM_STATM_DATA);
+  *limit_o = limit;
+  *taken_o = pages * vm->page_size + limit / VM_DATA_RESERVE +
+             atomic_load_explicit(&vm->owed, memory_order_relaxed);
+  return pages != SIZE_MAX;
+}
+
+static size_t vm_room(tdo_vm_t *vm) {
+  size_t limit, taken;
+  return vm_data(&limit, &taken, vm) ? limit - tdo_min(limit, taken)
+                                     : SIZE_MAX;
+}
+
+/* SIZE is owed until the system counts it, lest two threads get the same. */
 static mps_res_t vm_commit(tdo_vm_t *vm, void *base, size_t size) {
+  size_t limit, taken;
+  bool ok;
   TDO_CHECK(vm_is_pages(vm, base, size));
-  bool ok = vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE,
-                           size / vm->page_size);
+  (void)atomic_fetch_add_explicit(&vm->owed, size, memory_order_relaxed);
+  ok = (!vm_data(&limit, &taken, vm) || taken <= limit) &&
+       vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE,
+                      size / vm->page_size);
+  (void)atomic_fetch_sub_explicit(&vm->owed, size, memory_order_relaxed);
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
@@ -170,10 +204,11 @@ static mps_res_t vm_protect(tdo_vm_t *vm, void *base, size_t size,
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
-/* Without access, lest a process that locks its memory fill it. */
+/* Without access, lest a process that locks its memory fill it. Memory that
+   came back leaves an empty copy behind, which a limit of data would count. */
 static mps_res_t vm_reserve_away(void **base_o, tdo_vm_t *vm, size_t size) {
   TDO_CHECK(size > 0 && size % vm->page_size == 0);
-  *base_o = tdo_vm_address_limit() < SIZE_MAX
+  *base_o = tdo_vm_address_limit() < SIZE_MAX || tdo_vm_data_limit() < SIZE_MAX
                 ? NULL
                 : vm_sys_map(vm, NULL, size, PROT_NONE, 0);
   return *base_o == NULL ? MPS_RES_RESOURCE : MPS_RES_OK;
@@ -249,6 +284,7 @@ static tdo_vm_t vm_system = {.reserve = vm_reserve,
                              .release = vm_release,
                              .reserve_table = vm_reserve_table,
                              .commit = vm_commit,
+                             .room = vm_room,
                              .decommit = vm_decommit,
                              .protect = vm_protect,
                              .reserve_away = vm_reserve_away,

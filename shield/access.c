@@ -46,6 +46,41 @@ static size_t access_others(const tdo_shield_t *sh, size_t first, size_t limit,
   return others;
 }
 
+/* Of an access that allows writing, bit 1 is set in what is given. */
+size_t tdo_shield_writable(const tdo_shield_t *sh, size_t first,
+                           size_t limit) {
+  size_t writable = 0;
+  if (first >= limit) {
+    return 0;
+  }
+  TDO_LANES_FOR(group, first, limit) {
+    tdo_lanes_t given = tdo_shield_given(tdo_lanes_load(sh->actual, group));
+    writable += tdo_lanes_count(given >> 1 & tdo_lanes_all(1) &
+                                tdo_lanes_mask(group, first, limit));
+  }
+  return writable;
+}
+
+void tdo_shield_owe(tdo_shield_t *sh, size_t n) {
+  sh->owed += n;
+  if (n != 0) {
+    (void)atomic_fetch_add_explicit(&sh->vm->owed, n << sh->page_shift,
+                                    memory_order_relaxed);
+  }
+}
+
+/* [FIRST, LIMIT) is about to have ACCESS: what the closing call took for owed
+   was perhaps more. */
+static void access_owe(tdo_shield_t *sh, size_t first, size_t limit,
+                       unsigned access) {
+  size_t closed = tdo_shield_writable(sh, first, limit);
+  if (tdo_shield_given(access) >> 1 & 1) {
+    closed -= limit - first;
+  }
+  tdo_shield_owe(sh, closed - sh->owed_ahead);
+  sh->owed_ahead = 0;
+}
+
 size_t tdo_shield_count_mappings(const tdo_shield_t *sh) {
   return 1 + tdo_shield_edges(sh, tdo_max(sh->used_low, 1),
                               tdo_min(sh->used_high + 1, sh->pages));
@@ -56,6 +91,9 @@ size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
   size_t changed = access_others(sh, first, limit, access);
   size_t low = tdo_max(first, 1), high = tdo_min(limit + 1, sh->pages);
   size_t edges;
+  if (changed > 0 || sh->owed_ahead > 0) {
+    access_owe(sh, first, limit, access);
+  }
   if (changed == 0) {
     return 0;
   }
@@ -90,6 +128,7 @@ void tdo_shield_count_call(tdo_shield_t *sh, size_t n) {
 bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
                         tdo_access_t access) {
   size_t n = limit - first;
+  size_t ahead = access == TDO_ACCESS_WRITE ? 0 : n;
   void *base = sh->base + (first << sh->page_shift);
   TDO_CRITICAL(first < limit && limit <= sh->pages);
   if (sh->hidden > 0 && !tdo_shield_show(sh, first, limit, access) &&
@@ -97,11 +136,14 @@ bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
     return false;
   }
   tdo_shield_count_call(sh, n);
+  tdo_shield_owe(sh, ahead); /* before anybody else can take it */
   if (sh->vm->protect(sh->vm, base, n << sh->page_shift, access) !=
       MPS_RES_OK) {
+    tdo_shield_owe(sh, (size_t)0 - ahead);
     ++sh->stats.calls_refused;
     return false;
   }
+  sh->owed_ahead += ahead;
   if (sh->hidden > 0 && n == sh->pages) {
     tdo_shield_show_copies(sh);
   }
@@ -204,9 +246,18 @@ static bool access_open_wider(tdo_shield_t *sh, size_t first, size_t limit) {
   return false;
 }
 
+/* Where memory is limited a call may have been refused for want of that, and
+   wider ones would be, too: the same again, with spare memory given back. */
+static bool access_open_spared(tdo_shield_t *sh, size_t first, size_t limit) {
+  return sh->vm->room(sh->vm) < SIZE_MAX && sh->hooks.spare != NULL &&
+         sh->hooks.spare(sh->hooks.closure) &&
+         access_call(sh, first, limit, TDO_ACCESS_WRITE);
+}
+
 /* Open [FIRST, LIMIT), whose adopted pages want that, by all means. */
 static void access_open(tdo_shield_t *sh, size_t first, size_t limit) {
-  if (access_call(sh, first, limit, TDO_ACCESS_WRITE)) {
+  if (access_call(sh, first, limit, TDO_ACCESS_WRITE) ||
+      access_open_spared(sh, first, limit)) {
     tdo_bits_clear_range(sh->differ, first, limit);
   } else if (!access_open_wider(sh, first, limit)) {
     /* Nothing is known any more: rely on nothing. What seems closed differs,

@@ -52,11 +52,15 @@ static char *hide_away(const tdo_shield_t *sh, size_t page) {
   return sh->away + (page << sh->page_shift);
 }
 
-/* Is there room to move things to? */
+/* Is there room to move things to? Not where memory is limited: it would be
+   needed twice to bring them back. */
 static bool hide_ready(tdo_shield_t *sh) {
   size_t unit = sh->settings.hide_unit << sh->page_shift;
   size_t size = (sh->pages << sh->page_shift) + unit;
   void *p;
+  if (sh->vm->room(sh->vm) < SIZE_MAX) {
+    return false;
+  }
   if (sh->away == NULL) {
     if (sh->vm->reserve_away(&p, sh->vm, size) != MPS_RES_OK) {
       sh->hide_refused = true;

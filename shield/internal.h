@@ -187,10 +187,15 @@ void tdo_shield_settle_all(tdo_shield_t *sh);
 
 /* access.c */
 
-/* Note that `actual` of [FIRST, LIMIT) now is ACCESS; keeps .count. Returns
-   the number of pages that changed. */
+/* Note that `actual` of [FIRST, LIMIT) now is ACCESS; keeps .count and .owed
+   (except for pages that get memory, or lost it). Returns the number of pages
+   that changed. */
 size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
                               unsigned access);
+/* N pages more are owed, or with a "negative" N fewer (.owed). */
+void tdo_shield_owe(tdo_shield_t *sh, size_t n);
+/* Pages of [FIRST, LIMIT) that can be written. */
+size_t tdo_shield_writable(const tdo_shield_t *sh, size_t first, size_t limit);
 /* Give [FIRST, LIMIT), whose adopted pages want ACCESS, that access, or more
    if the system refuses. The pages differ no longer. */
 void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,

@@ -86,6 +86,7 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
 void tdo_shield_finish(tdo_shield_t *sh) {
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
   sh->sig = TDO_SIG_DEAD;
+  tdo_shield_owe(sh, (size_t)0 - sh->owed);
   tdo_shield_detach(sh);
   tdo_shield_hide_finish(sh);
   sh->vm->release(sh->vm, sh->tables, sh->tables_size);
@@ -114,6 +115,16 @@ static bool shield_check_page(const tdo_shield_t *sh, size_t page) {
          (sh->depth[page] == 0 || actual == TDO_ACCESS_WRITE); /* .opened */
 }
 
+/* .owed, from scratch */
+static bool shield_check_owed(const tdo_shield_t *sh) {
+  size_t committed = 0;
+  for (size_t page = sh->used_low; page < sh->used_high; ++page) {
+    committed += (sh->state[page] & TDO_PAGE_COMMITTED) != 0;
+  }
+  return sh->owed - sh->owed_ahead ==
+         committed - tdo_shield_writable(sh, sh->used_low, sh->used_high);
+}
+
 bool tdo_shield_check(const tdo_shield_t *sh) {
   if (sh->sig != TDO_SHIELD_SIG || sh->vm == NULL || sh->pages == 0 ||
       sh->settings.queue_length == 0 || sh->used_high > sh->pages ||
@@ -125,7 +136,7 @@ bool tdo_shield_check(const tdo_shield_t *sh) {
       return false;
     }
   }
-  return tdo_shield_hide_check(sh) &&
+  return tdo_shield_hide_check(sh) && shield_check_owed(sh) &&
          sh->stats.mappings == tdo_shield_count_mappings(sh); /* .count */
 }
 
@@ -156,6 +167,7 @@ void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit) {
   TDO_CRITICAL(tdo_shield_all(sh, first, limit, TDO_PAGE_ADOPTED, 0));
   if (first < limit) {
     memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
+    tdo_shield_owe(sh, limit - first);
     (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_WRITE);
   }
 }
@@ -174,6 +186,7 @@ void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit) {
   if (first < limit) {
     memset(sh->state + first, 0, limit - first);
     (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_NONE);
+    tdo_shield_owe(sh, first - limit);
     tdo_shield_track_renew(sh, first, limit);
   }
 }

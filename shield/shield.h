@@ -23,13 +23,17 @@
              gone.
    .opened   after tdo_shield_expose, every page of the range is accessible.
    .count    `mappings` = number of maximal runs of equal actual access.
+   .owed     `owed` = committed pages less writable ones; the platform knows
+             (code/vm.h), so that what is closed can be opened again.
 
    Nothing here is fatal: a bar that the system refuses is dropped and
    reported (`lost`); an opening that it refuses because the mapping limit is
    reached is widened until it merges mappings instead of splitting them, and
    bars dropped that way are reported too. A flush after which there are more
    mappings than the budget has gives up write bars where they cost most, and
-   reports them. A page that lost its bars counts as hit by a write.
+   reports them. A page that lost its bars counts as hit by a write. Where the
+   memory of the process is limited, an opening may be refused because the
+   program took what is owed; then `spare` is asked for some.
 
    Dirty mode, once a tracker is attached: a write bar is an armed page of the
    tracker (code/track.h) and splits no mapping. It stops nobody; writes are
@@ -135,6 +139,8 @@ typedef struct tdo_shield_hooks {
   /* These pages no longer have the bars in BARS though nobody lowered them.
      Called during requests; must only take notes. */
   void (*lost)(void *closure, size_t first, size_t limit, tdo_bar_t bars);
+  /* Decommit free pages, all if possible; false if there was nothing. */
+  bool (*spare)(void *closure);
 } tdo_shield_hooks_t;
 
 typedef struct tdo_shield tdo_shield_t;
@@ -161,6 +167,8 @@ struct tdo_shield {
   size_t ahead_low, ahead_high;
   size_t run_first, run_limit; /* pages exposed one after the other */
   size_t run_before;           /* how many in the session before */
+  size_t owed;       /* pages (.owed), perhaps less than 0, */
+  size_t owed_ahead; /* and more, of a closing call not noted yet */
   size_t reach;  /* see tdo_shield_set_reach */
   size_t queued; /* ranges since the last flush */
   size_t budget_mappings;

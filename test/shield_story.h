@@ -64,7 +64,7 @@ static mps_res_t told_protect(tdo_vm_t *vm, void *base, size_t size,
 
 /* A shield with pages [0, ADOPTED) adopted and [ADOPTED, COMMITTED) spare. */
 static void begin(tdo_shield_mode_t mode, size_t adopted, size_t committed) {
-  tdo_shield_hooks_t hooks = {story, hook_stop, hook_go, hook_lost};
+  tdo_shield_hooks_t hooks = {story, hook_stop, hook_go, hook_lost, NULL};
   settings.mode = mode;
   story[0] = '\0';
   telling = true;

@@ -26,7 +26,7 @@ START_TEST(names) {
 END_TEST
 
 START_TEST(life) {
-  tdo_shield_hooks_t none = {NULL, NULL, NULL, NULL};
+  tdo_shield_hooks_t none = {NULL, NULL, NULL, NULL, NULL};
   fake_init(&fake, PAGES, 1000);
   tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_TABLE, true);
   ck_assert_int_ne(MPS_RES_OK,

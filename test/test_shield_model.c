@@ -374,7 +374,7 @@ static void (*const requests[])(void) = {
 static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit,
                   double budget) {
   tdo_shield_settings_t settings;
-  tdo_shield_hooks_t hooks = {&model, hook_stop, hook_go, hook_lost};
+  tdo_shield_hooks_t hooks = {&model, hook_stop, hook_go, hook_lost, NULL};
   tdo_shield_settings_init(&settings);
   settings.mode = mode;
   settings.queue_length = 1 + random_below(random_below(2) ? 100 : 4);

@@ -63,6 +63,35 @@ START_TEST(refused_opening) {
 }
 END_TEST
 
+static bool give_spare(void *closure) {
+  (void)closure;
+  tdo_vm_double_limit_data(&fake.twin, 0);
+  return true;
+}
+
+/* One that is refused for want of memory is made again, and costs no bars. */
+START_TEST(refused_memory) {
+  for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
+    begin((tdo_shield_mode_t)mode, 100, 100);
+    telling = false;
+    shield.hooks.spare = give_spare;
+    tdo_shield_raise(&shield, 10, 20, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(shield.owed, 10);
+    ck_assert_uint_eq(atomic_load(&fake.twin.vm.owed),
+                      10 << shield.page_shift);
+    tdo_vm_double_limit_data(&fake.twin, 90);
+    ck_assert_uint_eq(fake.twin.vm.room(&fake.twin.vm), 0);
+    tdo_shield_expose(&shield, 13, 14);
+    ck_assert_uint_eq(fake.access[13], TDO_ACCESS_WRITE);
+    ck_assert_uint_eq(shield.stats.bars_lost, 0);
+    tdo_shield_cover(&shield, 13, 14);
+    tdo_shield_leave(&shield);
+    end();
+  }
+}
+END_TEST
+
 /* What a read bar hides is not uncovered behind the collector's back. */
 START_TEST(refused_opening_stops) {
   begin(TDO_SHIELD_RANGED, 100, 100);
@@ -293,6 +322,7 @@ int main(void) {
   tcase_add_checked_fixture(tests, setup, NULL);
   tcase_add_test(tests, refused_closing);
   tcase_add_test(tests, refused_opening);
+  tcase_add_test(tests, refused_memory);
   tcase_add_test(tests, refused_opening_stops);
   tcase_add_test(tests, refused_all);
   tcase_add_test(tests, forces);

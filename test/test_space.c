@@ -378,6 +378,34 @@ START_TEST(test_scarce) {
 }
 END_TEST
 
+/* What the system would grant is a limit, too, and what is owed is not
+   granted. */
+START_TEST(test_granted) {
+  size_t a, committed;
+  space_start(8 * ZONE, SIZE_MAX, 0.0);
+  tdo_vm_double_limit_data(&twin, 300);
+  (void)take(200, TDO_GROUP_MANUAL, false);
+  committed = space.committed;
+  ck_assert_uint_le(tdo_space_room(&space), tdo_space_bytes(&space, 301));
+  ck_assert_int_eq(
+      tdo_space_alloc(&a, &space, 101, TDO_GROUP_MANUAL, false, &space),
+      MPS_RES_MEMORY);
+  atomic_store(&twin.vm.owed, 60 * GRAIN);
+  ck_assert_int_eq(
+      tdo_space_alloc(&a, &space, 41, TDO_GROUP_MANUAL, false, &space),
+      MPS_RES_MEMORY);
+  ck_assert_uint_eq(space.committed, committed);
+  (void)take(40, TDO_GROUP_MANUAL, false);
+  ck_assert_int_eq(tdo_space_commit_limit_set(&space, space.committed),
+                   MPS_RES_OK);
+  atomic_store(&twin.vm.owed, 0);
+  ck_assert_int_eq(
+      tdo_space_alloc(&a, &space, 60, TDO_GROUP_MANUAL, false, &space),
+      MPS_RES_COMMIT_LIMIT);
+  space_stop();
+}
+END_TEST
+
 /* ---- at random ---- */
 
 static struct { size_t first, n; } pieces[PIECES];
@@ -495,4 +523,5 @@ END_TEST
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
                  {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
                  {test_limits, 1}, {test_too_large, 1}, {test_holes, 1},
-                 {test_scarce, 1}, {test_create_refused, 1}, {test_random, 4})
+                 {test_scarce, 1}, {test_granted, 1}, {test_create_refused, 1},
+                 {test_random, 4})

@@ -122,6 +122,27 @@ START_TEST(mapping_limit) {
 }
 END_TEST
 
+START_TEST(data_limit) {
+  char *base = make(0, NULL);
+  ck_assert_uint_eq(twin.vm.room(&twin.vm), SIZE_MAX);
+  tdo_vm_double_limit_data(&twin, 10);
+  ck_assert_int_eq(twin.vm.commit(&twin.vm, base, 11 * PAGE), MPS_RES_MEMORY);
+  ck_assert_int_eq(twin.vm.commit(&twin.vm, base, 8 * PAGE), MPS_RES_OK);
+  ck_assert_int_eq(protect(base, 0, 4, TDO_ACCESS_READ), MPS_RES_OK);
+  ck_assert_uint_eq(twin.vm.room(&twin.vm), 6 * PAGE);
+  atomic_store(&twin.vm.owed, 4 * PAGE);
+  ck_assert_uint_eq(twin.vm.room(&twin.vm), 2 * PAGE);
+  ck_assert_int_eq(twin.vm.commit(&twin.vm, base + 8 * PAGE, 3 * PAGE),
+                   MPS_RES_MEMORY);
+  ck_assert_int_eq(twin.vm.commit(&twin.vm, base + 8 * PAGE, 2 * PAGE),
+                   MPS_RES_OK);
+  ck_assert_int_eq(protect(base, 0, 10, TDO_ACCESS_WRITE), MPS_RES_OK);
+  ck_assert_int_eq(protect(base, 8, 11, TDO_ACCESS_WRITE), MPS_RES_MEMORY);
+  twin.vm.release(&twin.vm, base, PAGES * PAGE);
+  tdo_vm_double_finish(&twin);
+}
+END_TEST
+
 START_TEST(against_model) {
   uint8_t model[PAGES] = {0};
   char *base = make(0, NULL);
@@ -191,7 +212,8 @@ START_TEST(as_the_system) {
 END_TEST
 #endif
 
-SUITE_MAIN("vm_double", 60, records, refuses, mapping_limit, against_model
+SUITE_MAIN("vm_double", 60, records, refuses, mapping_limit, data_limit,
+           against_model
 #if defined(__linux__)
            ,
            as_the_system

@@ -239,7 +239,7 @@ static void require(mps_res_t res) {
 static void replay_start(const tdo_shield_settings_t *settings) {
   size_t pages = recording.pages, page_size = recording.page_size;
   tdo_vm_double_options_t options = {.pages = pages, .page_size = page_size};
-  tdo_shield_hooks_t hooks = {NULL, NULL, NULL, replay_lost};
+  tdo_shield_hooks_t hooks = {NULL, NULL, NULL, replay_lost, NULL};
   void *window;
   require(tdo_vm_double_init(&memory, &options));
   require(

@@ -114,6 +114,17 @@ static void heap_lost(void *closure, size_t first, size_t limit,
     heap->bars_lost = heap->eventful = true;
 }
 
+/* Not while memory is given back already: a run must not be twice. */
+static bool heap_spare(void *closure) {
+  tdo_space_t *sp = &((tdo_heap_t *)closure)->space;
+  size_t before = sp->spare;
+
+  if (sp->emptying)
+    return false;
+  tdo_space_purge(sp, before);
+  return sp->spare < before;
+}
+
 static void heap_init_fields(tdo_heap_t *heap,
                              const tdo_heap_options_t *options) {
   tdo_lock_init(&heap->lock);
@@ -165,7 +176,7 @@ static void heap_track(tdo_heap_t *heap) {
 static mps_res_t heap_init_shield(tdo_heap_t *heap,
                                   const tdo_heap_options_t *options) {
   tdo_vm_t *vm = heap->space.vm;
-  tdo_shield_hooks_t hooks = {heap, heap_stop, NULL, heap_lost};
+  tdo_shield_hooks_t hooks = {heap, heap_stop, NULL, heap_lost, heap_spare};
   tdo_shield_settings_t settings = options->shield;
   void *tables;
   mps_res_t res;
