@@ -1,6 +1,7 @@
 /* Testudo: the shield's protection calls, the mappings that they make, and
    what to do when the system refuses. SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
+#include "code/stop.h"
 #include "shield/internal.h"
 
 /* A refused call may have changed some of its pages before it failed, so
@@ -305,8 +306,47 @@ void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
     first = end;
   }
 }
-bool tdo_shield_force_open(tdo_shield_t *sh, size_t page) {
-  tdo_shield_request(sh, TDO_REQUEST_FORCE, 0, page, page + 1);
+
+void tdo_shield_open_surely(tdo_shield_t *sh, size_t page) {
+  size_t calls = sh->stats.calls;
   tdo_shield_give_up(sh, page, page + 1);
+  if (sh->stats.calls == calls) {
+    (void)tdo_shield_protect(sh, page, page + 1, TDO_ACCESS_WRITE);
+  }
+}
+
+/* A signal handler comes at any moment, also in the middle of a request or a
+   call of its own thread: to keep it away would cost two system calls each
+   time. What it does here is complete; but what it interrupted goes on with
+   what it knew before. A call closes the page after all, or notes that it did;
+   its bars come back with its neighbours', its differ bit goes or comes, its
+   mappings are counted twice. All that is put right by the flush, which looks
+   at such pages again when it has done the rest (.forced). Bars and actual
+   access then tell what is to be done: what closes a page is noted after the
+   call, and handlers only open, so that no page is called open that is not. */
+bool tdo_shield_force_open(tdo_shield_t *sh, size_t page) {
+  size_t refused = sh->stats.calls_refused;
+  bool wider;
+  tdo_shield_request(sh, TDO_REQUEST_FORCE, 0, page, page + 1);
+  tdo_shield_open_surely(sh, page);
+  wider = sh->stats.calls_refused != refused;
+  sh->forced_low = tdo_min(sh->forced_low, wider ? sh->used_low : page);
+  sh->forced_high = tdo_max(sh->forced_high, wider ? sh->used_high : page + 1);
+  sh->forced = true;
   return sh->actual[page] == TDO_ACCESS_WRITE;
+}
+
+/* No handler may force a page between these steps. */
+void tdo_shield_catch_up(tdo_shield_t *sh) {
+  bool quiet = tdo_stop_quiet();
+  TDO_LANES_FOR(group, sh->forced_low, sh->forced_high) {
+    (void)tdo_shield_update(sh, group);
+  }
+  sh->stats.mappings = tdo_shield_count_mappings(sh);
+  sh->forced_low = sh->pages;
+  sh->forced_high = 0;
+  sh->forced = false;
+  if (quiet) {
+    tdo_stop_loud();
+  }
 }

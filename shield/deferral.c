@@ -194,6 +194,9 @@ void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
   if (sh->track != NULL) {
     tdo_shield_track_hit(sh, page);
   }
+  if (bars == 0) { /* else, should the table be wrong, hits never end */
+    tdo_shield_open_surely(sh, page);
+  }
   if ((bars & TDO_BAR_WRITE) != 0) {
     ++sh->stats.hits_write;
     sh->state[page] &= (uint8_t)~TDO_PAGE_SPREAD;

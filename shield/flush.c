@@ -158,7 +158,7 @@ void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit,
   }
 }
 
-void tdo_shield_settle_all(tdo_shield_t *sh) {
+static void flush_all(tdo_shield_t *sh) {
   size_t low = sh->differ_low, high = sh->differ_high;
   sh->differ_low = sh->pages;
   sh->differ_high = 0;
@@ -171,5 +171,13 @@ void tdo_shield_settle_all(tdo_shield_t *sh) {
     tdo_shield_economize(sh);
     sh->vm->calls(sh->vm, false);
     sh->settling = false;
+  }
+}
+
+void tdo_shield_settle_all(tdo_shield_t *sh) {
+  flush_all(sh);
+  while (TDO_UNLIKELY(sh->forced)) {
+    tdo_shield_catch_up(sh);
+    flush_all(sh);
   }
 }

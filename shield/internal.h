@@ -202,6 +202,11 @@ void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
                            tdo_access_t access);
 /* Open [FIRST, LIMIT), giving up the bars of what is not exposed. */
 void tdo_shield_give_up(tdo_shield_t *sh, size_t first, size_t limit);
+/* Open PAGE by a call, though its table says that it is open: a call that is
+   under way may have closed it. */
+void tdo_shield_open_surely(tdo_shield_t *sh, size_t page);
+/* Make the tables right for the pages that signal handlers forced. */
+void tdo_shield_catch_up(tdo_shield_t *sh);
 /* How many pages in [FIRST, LIMIT), FIRST > 0, allow something else than the
    one before. */
 size_t tdo_shield_edges(const tdo_shield_t *sh, size_t first, size_t limit);

@@ -72,6 +72,7 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                        .tables_size = tables_size,
                        .differ_low = pages,
                        .used_low = pages,
+                       .forced_low = pages,
                        .reach = TDO_SHIELD_REACH_MOST};
   sh->settings.queue_length = tdo_max(settings->queue_length, 1);
   sh->settings.hide_unit = hide_unit;
@@ -331,6 +332,9 @@ bool tdo_shield_adopted(const tdo_shield_t *sh, size_t page) {
 
 /* A flush that is not early: count it by what the session is for. */
 static void shield_settle(tdo_shield_t *sh) {
+  if (TDO_UNLIKELY(sh->forced)) {
+    tdo_shield_catch_up(sh);
+  }
   if (sh->differ_low < sh->differ_high) {
     ++*(sh->hit       ? &sh->stats.flushes_quantum
         : sh->stopped ? &sh->stats.flushes_stop

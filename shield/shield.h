@@ -25,6 +25,8 @@
    .count    `mappings` = number of maximal runs of equal actual access.
    .owed     `owed` = committed pages less writable ones; the platform knows
              (code/vm.h), so that what is closed can be opened again.
+   .forced   after tdo_shield_force_open, .differ, .count and .owed may not hold
+             before the next flush, for that page.
 
    Nothing here is fatal: a bar that the system refuses is dropped and
    reported (`lost`); an opening that it refuses because the mapping limit is
@@ -162,6 +164,8 @@ struct tdo_shield {
   size_t tables_size;
   size_t differ_low, differ_high; /* differing pages lie in [low, high) */
   size_t used_low, used_high; /* pages ever accessible lie in [low, high) */
+  size_t forced_low, forced_high; /* those that were forced since the last */
+  volatile bool forced;           /* flush, and were there any? */
   size_t ahead;               /* pages opened ahead of the last exposure that
                                  opened any, and where */
   size_t ahead_low, ahead_high;
@@ -329,9 +333,10 @@ void tdo_shield_trust(tdo_shield_t *sh, size_t first, size_t limit);
 tdo_bar_t tdo_shield_bars(const tdo_shield_t *sh, size_t page);
 bool tdo_shield_adopted(const tdo_shield_t *sh, size_t page);
 
-/* A mutator faulted on PAGE because of BARS (0: stale). Statistics and
-   deferral; lowers none of its bars. In deferred mode, where hits come close
-   together, the write bars of pages around it are given up (`lost`). */
+/* A mutator faulted on PAGE because of BARS (0: stale; it is opened, in case
+   that it only seems open). Statistics and deferral; lowers none of its bars.
+   In deferred mode, where hits come close together, the write bars of pages
+   around it are given up (`lost`). */
 void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars);
 
 /* Open PAGE to everybody now, bars or not, and drop its bars (reported as

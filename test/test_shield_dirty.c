@@ -510,6 +510,51 @@ START_TEST(misses_nothing) {
 }
 END_TEST
 
+/* A signal handler writes page 12 when a call that closes it has come back. */
+static mps_res_t (*fake_protects)(tdo_vm_t *, void *, size_t, tdo_access_t);
+
+static mps_res_t interrupted_protect(tdo_vm_t *vm, void *base, size_t size,
+                                     tdo_access_t access) {
+  mps_res_t res = fake_protects(vm, base, size, access);
+  if (fake.access[12] != TDO_ACCESS_WRITE) {
+    REQUIRE(tdo_shield_force_open(&shield, 12));
+    REQUIRE(fake.access[12] == TDO_ACCESS_WRITE);
+  }
+  return res;
+}
+
+static void begin_interrupted(void) {
+  begin(3000);
+  grant(0, 1024);
+  tdo_shield_leave(&shield);
+  fake_protects = fake.twin.vm.protect;
+  fake.twin.vm.protect = interrupted_protect;
+}
+
+START_TEST(forced_inside) {
+  begin_interrupted();
+  tdo_shield_raise(&shield, 8, 20, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(tdo_shield_bars(&shield, 12), 0);
+  ck_assert_uint_eq(dirty[12], 1);
+  end();
+}
+END_TEST
+
+/* The same where a region is closed. */
+START_TEST(forced_region) {
+  begin_interrupted();
+  for (int i = 0; i < 120; ++i) {
+    harvest();
+    tdo_shield_leave(&shield);
+  }
+  ck_assert_uint_gt(shield.stats.regions_closed, 0);
+  ck_assert_uint_eq(tdo_shield_bars(&shield, 12), 0);
+  ck_assert_uint_eq(dirty[12], 1);
+  end();
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("shield_dirty");
   TCase *tests = tcase_create("shield_dirty");
@@ -529,6 +574,8 @@ int main(void) {
   tcase_add_test(tests, spare);
   tcase_add_test(tests, adopts);
   tcase_add_test(tests, regions);
+  tcase_add_test(tests, forced_inside);
+  tcase_add_test(tests, forced_region);
   tcase_add_loop_test(tests, misses_nothing, 0, 10);
   tcase_set_timeout(tests, 100);
   suite_add_tcase(suite, tests);

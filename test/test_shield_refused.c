@@ -163,6 +163,66 @@ START_TEST(forces) {
 }
 END_TEST
 
+/* A signal handler that interrupts closing calls writes a page in the middle
+   of them: before the call, or when it has come back. */
+static bool early;
+
+static void signalled(void) {
+  if (fake.access[12] != TDO_ACCESS_WRITE) {
+    ck_assert(tdo_shield_force_open(&shield, 12));
+    ck_assert_uint_eq(fake.access[12], TDO_ACCESS_WRITE);
+  }
+}
+
+static mps_res_t interrupted_protect(tdo_vm_t *vm, void *base, size_t size,
+                                     tdo_access_t access) {
+  mps_res_t res;
+  if (early && access != TDO_ACCESS_WRITE) {
+    signalled();
+  }
+  res = told_protect(vm, base, size, access);
+  if (!early && access != TDO_ACCESS_WRITE) {
+    signalled();
+  }
+  return res;
+}
+
+/* The page has lost its bars and is open, whatever became of the call. */
+START_TEST(forced_inside) {
+  for (unsigned mode = 0; mode < TDO_SHIELD_OFF; ++mode) {
+    early = _i % 2 != 0;
+    begin((tdo_shield_mode_t)mode, 100, 100);
+    telling = false;
+    tdo_shield_raise(&shield, 12, 13, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    fake.twin.vm.protect = interrupted_protect;
+    fake.refuse_next = (size_t)(_i / 2 % 2);
+    tdo_shield_raise(&shield, 8, 20, _i < 4 ? TDO_BAR_WRITE : TDO_BAR_READ);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(tdo_shield_bars(&shield, 12), 0);
+    ck_assert_uint_eq(fake.access[12], TDO_ACCESS_WRITE);
+    story[0] = '\0';
+    end();
+  }
+}
+END_TEST
+
+/* A page that its table calls open, and is not, is opened when it is hit. */
+START_TEST(stale) {
+  begin(TDO_SHIELD_DEFERRED, 100, 100);
+  ck_assert_int_eq(
+      fake_protects(&fake.twin.vm, fake.base, 20 * 4096, TDO_ACCESS_READ),
+      MPS_RES_OK);
+  tdo_shield_hit(&shield, 12, 0);
+  ck_story("write[12,13) ");
+  ck_assert_uint_eq(fake.access[12], TDO_ACCESS_WRITE);
+  ck_assert_int_eq(
+      fake_protects(&fake.twin.vm, fake.base, 20 * 4096, TDO_ACCESS_WRITE),
+      MPS_RES_OK);
+  end();
+}
+END_TEST
+
 /* At the mapping limit everything goes on. */
 START_TEST(at_the_limit) {
   settings.budget = 1.0;
@@ -326,6 +386,8 @@ int main(void) {
   tcase_add_test(tests, refused_opening_stops);
   tcase_add_test(tests, refused_all);
   tcase_add_test(tests, forces);
+  tcase_add_loop_test(tests, forced_inside, 0, 8);
+  tcase_add_test(tests, stale);
   tcase_add_test(tests, at_the_limit);
   tcase_add_test(tests, economizes);
   tcase_add_test(tests, economizes_in_parts);
