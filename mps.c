@@ -28,6 +28,7 @@
 #include "code/plinth.c"
 #include "code/plinth_io.c"
 #include "code/populate_linux.c"
+#include "code/quiet_linux.c"
 #include "code/record.c"
 #include "code/settings.c"
 #include "code/stop_generic.c"

@@ -26,6 +26,7 @@
 #include "code/check.h"
 #include "code/context.h"
 #include "code/fault.h"
+#include "code/stop.h"
 #include "code/vm.h"
 
 enum { GENERIC_PAGE = 4096 };
@@ -185,6 +186,17 @@ bool tdo_context_interrupted(const void *frame) {
 bool tdo_context_of_fault(tdo_context_t *ctx_o) {
   (void)ctx_o;
   return false;
+}
+
+bool tdo_stop_quiet(void) {
+  return false;
+}
+
+void tdo_stop_loud(void) {
+}
+
+bool tdo_stop_is_quiet(void) {
+  return true;
 }
 
 #endif /* TDO_PF_GENERIC */

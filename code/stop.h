@@ -8,6 +8,13 @@
 #include "code/base.h"
 #include "code/context.h"
 
+#ifndef CONFIG_PTHREADEXT_SIGSUSPEND
+#define CONFIG_PTHREADEXT_SIGSUSPEND SIGXCPU
+#endif
+#ifndef CONFIG_PTHREADEXT_SIGRESUME
+#define CONFIG_PTHREADEXT_SIGRESUME SIGXFSZ
+#endif
+
 /* One registered thread of the process, shared by all its registrations;
    opaque, counted, allocated from static or its own mapped memory (never
    malloc, never managed memory). */
@@ -31,6 +38,7 @@ bool tdo_stop_is_alive(const tdo_stop_thread_t *thread);
    side of a signal handler's return, which restores what was before it. */
 bool tdo_stop_quiet(void);
 void tdo_stop_loud(void);
+bool tdo_stop_is_quiet(void);
 
 /* Begin and end a stop of the world. Between them the calling thread, which is
    quiet at both, owns the process-wide right to stop threads (two arenas never

@@ -38,13 +38,6 @@ void tdo_stop_begin(void) {
 void tdo_stop_end(void) {
 }
 
-bool tdo_stop_quiet(void) {
-  return false;
-}
-
-void tdo_stop_loud(void) {
-}
-
 void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
   (void)threads, (void)n;
 }

@@ -25,13 +25,6 @@
 #include "code/stop_tsan.h"
 #include "code/vm.h"
 
-#ifndef CONFIG_PTHREADEXT_SIGSUSPEND
-#define CONFIG_PTHREADEXT_SIGSUSPEND SIGXCPU
-#endif
-#ifndef CONFIG_PTHREADEXT_SIGRESUME
-#define CONFIG_PTHREADEXT_SIGRESUME SIGXFSZ
-#endif
-
 #define STOP_SIG ((tdo_sig_t)0x57095703)
 
 /* The life of a stop, one word for each thread (PARK):
@@ -89,11 +82,6 @@ static atomic_uint stop_turn;    /* one more at each resume: the parked's */
 
 static _Thread_local tdo_stop_thread_t *volatile stop_self
     __attribute__((tls_model("initial-exec")));
-
-static _Thread_local struct {
-  bool quiet;
-  sigset_t before;
-} stop_mask __attribute__((tls_model("initial-exec")));
 
 /* System calls as the kernel has them: usable in signal handlers, and never
    through a function that wants a thread which may be gone. */
@@ -234,31 +222,8 @@ static void stop_collect_record(tdo_stop_thread_t *thread) {
   }
 }
 
-bool tdo_stop_quiet(void) {
-  static const int open[] = {SIGSEGV, SIGBUS,  SIGILL,
-                             SIGFPE,  SIGTRAP, SIGSYS,
-                             CONFIG_PTHREADEXT_SIGSUSPEND};
-  sigset_t set;
-  if (stop_mask.quiet) {
-    return false;
-  }
-  (void)sigfillset(&set);
-  for (size_t i = 0; i < sizeof open / sizeof open[0]; ++i) {
-    (void)sigdelset(&set, open[i]);
-  }
-  (void)pthread_sigmask(SIG_BLOCK, &set, &stop_mask.before);
-  stop_mask.quiet = true;
-  return true;
-}
-
-void tdo_stop_loud(void) {
-  sigset_t before = stop_mask.before; /* a handler may be quiet in turn */
-  stop_mask.quiet = false;
-  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 void tdo_stop_begin(void) {
-  TDO_CHECK(stop_mask.quiet);
+  TDO_CHECK(tdo_stop_is_quiet());
   if (!tdo_lock_mine(&stop_right)) {
     tdo_lock_claim(&stop_right);
     return;

@@ -71,9 +71,9 @@ struct tdo_vm {
      AWAY in such a place, where nothing of value is, and close the pages. Takes
      as little time for many pages as for one where BASE, AWAY and SIZE are
      multiples of the page size squared over the size of a word. Between the
-     two steps the pages read as zero: no other thread may look. MPS_RES_MEMORY
-     if refused: then nothing has changed; MPS_RES_FAIL if the second step is
-     refused, and cannot be undone. */
+     two steps the pages read as zero: no other thread may look, and no signal
+     handler of this one. MPS_RES_MEMORY if refused: then nothing has changed;
+     MPS_RES_FAIL if the second step is refused, and cannot be undone. */
   mps_res_t (*hide)(tdo_vm_t *vm, void *base, size_t size, void *away);
   /* Bring back all or a part of that, with the ACCESS that it had.
      MPS_RES_MEMORY if refused. */

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -214,21 +213,15 @@ static mps_res_t vm_reserve_away(void **base_o, tdo_vm_t *vm, size_t size) {
   return *base_o == NULL ? MPS_RES_RESOURCE : MPS_RES_OK;
 }
 
-/* Not even a signal handler of this thread's may look meanwhile. */
 static mps_res_t vm_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
-  sigset_t all, old;
-  mps_res_t res = MPS_RES_MEMORY;
   TDO_CHECK(vm_is_pages(vm, base, size) && vm_is_pages(vm, away, size));
-  (void)sigfillset(&all);
-  (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-  if (vm_sys_move(vm, base, size, away)) {
-    res = vm_sys_protect(vm, base, size, PROT_NONE, size / vm->page_size)
-              ? MPS_RES_OK
-          : vm_sys_move(vm, away, size, base) ? MPS_RES_MEMORY
-                                              : MPS_RES_FAIL;
+  if (!vm_sys_move(vm, base, size, away)) {
+    return MPS_RES_MEMORY;
   }
-  (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-  return res;
+  return vm_sys_protect(vm, base, size, PROT_NONE, size / vm->page_size)
+             ? MPS_RES_OK
+         : vm_sys_move(vm, away, size, base) ? MPS_RES_MEMORY
+                                             : MPS_RES_FAIL;
 }
 
 static mps_res_t vm_show(tdo_vm_t *vm, void *base, size_t size, void *away,

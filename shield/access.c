@@ -62,6 +62,14 @@ size_t tdo_shield_writable(const tdo_shield_t *sh, size_t first,
   return writable;
 }
 
+size_t tdo_shield_count_owed(const tdo_shield_t *sh) {
+  size_t committed = 0;
+  for (size_t page = sh->used_low; page < sh->used_high; ++page) {
+    committed += (sh->state[page] & TDO_PAGE_COMMITTED) != 0;
+  }
+  return committed - tdo_shield_writable(sh, sh->used_low, sh->used_high);
+}
+
 void tdo_shield_owe(tdo_shield_t *sh, size_t n) {
   sh->owed += n;
   if (n != 0) {
@@ -123,19 +131,11 @@ void tdo_shield_count_call(tdo_shield_t *sh, size_t n) {
   ++sh->stats.pages_per_call[tdo_min(bucket, TDO_SHIELD_HISTOGRAM - 1)];
 }
 
-/* When even memory that was moved away cannot come back the system has no
-   mappings left: then the whole window is opened, which makes mappings fewer,
-   and it is copied. */
-bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
-                        tdo_access_t access) {
+static bool access_ask(tdo_shield_t *sh, size_t first, size_t limit,
+                       tdo_access_t access) {
   size_t n = limit - first;
   size_t ahead = access == TDO_ACCESS_WRITE ? 0 : n;
   void *base = sh->base + (first << sh->page_shift);
-  TDO_CRITICAL(first < limit && limit <= sh->pages);
-  if (sh->hidden > 0 && !tdo_shield_show(sh, first, limit, access) &&
-      (n < sh->pages || access != TDO_ACCESS_WRITE)) {
-    return false;
-  }
   tdo_shield_count_call(sh, n);
   tdo_shield_owe(sh, ahead); /* before anybody else can take it */
   if (sh->vm->protect(sh->vm, base, n << sh->page_shift, access) !=
@@ -145,10 +145,33 @@ bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
     return false;
   }
   sh->owed_ahead += ahead;
-  if (sh->hidden > 0 && n == sh->pages) {
+  return true;
+}
+
+/* What is away cannot come back. Signal handlers, too, would see zeros. */
+static bool access_copy(tdo_shield_t *sh) {
+  bool quiet = tdo_stop_quiet();
+  bool ok = access_ask(sh, 0, sh->pages, TDO_ACCESS_WRITE);
+  if (ok) {
     tdo_shield_show_copies(sh);
   }
-  return true;
+  if (quiet) {
+    tdo_stop_loud();
+  }
+  return ok;
+}
+
+/* When even memory that was moved away cannot come back the system has no
+   mappings left: then the whole window is opened, which makes mappings fewer,
+   and it is copied. */
+bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
+                        tdo_access_t access) {
+  TDO_CRITICAL(first < limit && limit <= sh->pages);
+  if (sh->hidden > 0 && !tdo_shield_show(sh, first, limit, access)) {
+    return limit - first == sh->pages && access == TDO_ACCESS_WRITE &&
+           access_copy(sh);
+  }
+  return access_ask(sh, first, limit, access);
 }
 
 /* Set and note the access of a range; false if refused. */
@@ -343,6 +366,8 @@ void tdo_shield_catch_up(tdo_shield_t *sh) {
     (void)tdo_shield_update(sh, group);
   }
   sh->stats.mappings = tdo_shield_count_mappings(sh);
+  tdo_shield_owe(sh, tdo_shield_count_owed(sh) - sh->owed);
+  sh->owed_ahead = 0;
   sh->forced_low = sh->pages;
   sh->forced_high = 0;
   sh->forced = false;

@@ -10,8 +10,12 @@
    .stopped  all threads are stopped while memory is moved away, since until
              it is closed the unit reads as zero, and while a unit comes back
              with more access than some of it may have.
+   .quiet    this thread's signals are blocked from before a move until it is
+             noted: a handler's touch would see those zeros, or open pages that
+             have no memory, or bring back what is back.
 
    SPDX-License-Identifier: BSD-2-Clause */
+#include "code/stop.h"
 #include "shield/internal.h"
 
 #define HIDE_COST 8 /* a unit is moved away, and back, in the time that it takes
@@ -179,7 +183,7 @@ static void hide_units(tdo_shield_t *sh, size_t first, size_t limit,
                        tdo_access_t access) {
   size_t n = limit - first;
   mps_res_t res;
-  if (!hide_ready(sh) || !hide_unify(sh, first, limit, access)) {
+  if (!hide_unify(sh, first, limit, access)) {
     return;
   }
   tdo_shield_count_call(sh, n);
@@ -223,7 +227,13 @@ void tdo_shield_hide(tdo_shield_t *sh, size_t low, size_t high) {
           sh->budget_mappings) {
         return;
       }
-      hide_units(sh, page, end, access);
+      if (hide_ready(sh)) {
+        bool quiet = tdo_stop_quiet(); /* .quiet */
+        hide_units(sh, page, end, access);
+        if (quiet) {
+          tdo_stop_loud();
+        }
+      }
     }
     page = end;
   }
@@ -253,16 +263,13 @@ static void hide_close(tdo_shield_t *sh, size_t first, size_t limit,
   }
 }
 
-/* Bring back the unit at PAGE, of which [FIRST, LIMIT) may have WANTED. If that
-   is less than it had, nobody may look before the rest is done. */
-static bool hide_show(tdo_shield_t *sh, size_t page, size_t first, size_t limit,
-                      tdo_access_t wanted) {
+/* Bring back the unit at PAGE, of which [LOW, HIGH) is about to be given some
+   access, unless a handler was faster. */
+static bool hide_fetch(tdo_shield_t *sh, size_t page, size_t low, size_t high) {
   size_t unit = sh->settings.hide_unit, end = page + unit;
-  size_t low = wanted == TDO_ACCESS_NONE ? end : tdo_max(page, first);
-  size_t high = wanted == TDO_ACCESS_NONE ? end : tdo_min(end, limit);
   tdo_access_t access = (tdo_access_t)sh->hidden_as[hide_index(sh, page)];
-  if (low > page || high < end || (access & ~wanted) != 0) {
-    tdo_shield_stop(sh);
+  if (access == TDO_ACCESS_NONE) {
+    return true;
   }
   if (sh->vm->show(sh->vm, hide_base(sh, page), unit << sh->page_shift,
                    hide_away(sh, page), access) != MPS_RES_OK) {
@@ -272,6 +279,27 @@ static bool hide_show(tdo_shield_t *sh, size_t page, size_t first, size_t limit,
   hide_close(sh, page, low, access);
   hide_close(sh, high, end, access);
   return true;
+}
+
+/* Bring back the unit at PAGE, of which [FIRST, LIMIT) may have WANTED. If that
+   is less than it had, nobody may look before the rest is done; and who stops
+   the threads for that becomes quiet for longer. */
+static bool hide_show(tdo_shield_t *sh, size_t page, size_t first, size_t limit,
+                      tdo_access_t wanted) {
+  size_t end = page + sh->settings.hide_unit;
+  size_t low = wanted == TDO_ACCESS_NONE ? end : tdo_max(page, first);
+  size_t high = wanted == TDO_ACCESS_NONE ? end : tdo_min(end, limit);
+  bool quiet, shown;
+  if (low > page || high < end ||
+      (sh->hidden_as[hide_index(sh, page)] & ~(unsigned)wanted) != 0) {
+    tdo_shield_stop(sh);
+  }
+  quiet = tdo_stop_quiet(); /* .quiet */
+  shown = hide_fetch(sh, page, low, high);
+  if (quiet) {
+    tdo_stop_loud();
+  }
+  return shown;
 }
 
 bool tdo_shield_show(tdo_shield_t *sh, size_t first, size_t limit,

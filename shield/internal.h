@@ -194,6 +194,8 @@ size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
                               unsigned access);
 /* N pages more are owed, or with a "negative" N fewer (.owed). */
 void tdo_shield_owe(tdo_shield_t *sh, size_t n);
+/* What is owed, from scratch. */
+size_t tdo_shield_count_owed(const tdo_shield_t *sh);
 /* Pages of [FIRST, LIMIT) that can be written. */
 size_t tdo_shield_writable(const tdo_shield_t *sh, size_t first, size_t limit);
 /* Give [FIRST, LIMIT), whose adopted pages want ACCESS, that access, or more

@@ -118,12 +118,7 @@ static bool shield_check_page(const tdo_shield_t *sh, size_t page) {
 
 /* .owed, from scratch */
 static bool shield_check_owed(const tdo_shield_t *sh) {
-  size_t committed = 0;
-  for (size_t page = sh->used_low; page < sh->used_high; ++page) {
-    committed += (sh->state[page] & TDO_PAGE_COMMITTED) != 0;
-  }
-  return sh->owed - sh->owed_ahead ==
-         committed - tdo_shield_writable(sh, sh->used_low, sh->used_high);
+  return sh->forced || sh->owed - sh->owed_ahead == tdo_shield_count_owed(sh);
 }
 
 bool tdo_shield_check(const tdo_shield_t *sh) {

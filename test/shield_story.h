@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include "code/stop.h"
 #include "fake_vm.h"
 #include "shield/shield.h"
 
@@ -27,6 +28,7 @@ static void tell(const char *text) {
 
 static void hook_stop(void *closure) {
   ck_assert_ptr_eq(closure, story);
+  ck_assert(!tdo_stop_is_quiet()); /* the session will be */
   tell("stop ");
 }
 

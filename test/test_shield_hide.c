@@ -1,5 +1,6 @@
 /* Testudo: many pages closed by moving their memory away.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <signal.h>
 #include "shield_story.h"
 #include "suite.h"
 
@@ -285,6 +286,115 @@ START_TEST(copied) {
 }
 END_TEST
 
+/* Signals that come while something is moved wait until that is noted: their
+   handler touches a page of it. */
+static volatile bool moving;
+static volatile size_t handled;
+
+static void touch(int signal) {
+  (void)signal;
+  ck_assert(!moving);
+  ++handled;
+  if (fake.access[130] != TDO_ACCESS_WRITE)
+    ck_assert(tdo_shield_force_open(&shield, 130));
+}
+
+static mps_res_t (*fake_hides)(tdo_vm_t *, void *, size_t, void *);
+static mps_res_t (*fake_shows)(tdo_vm_t *, void *, size_t, void *,
+                               tdo_access_t);
+
+static void begin_move(void) {
+  moving = true;
+  ck_assert_int_eq(raise(SIGUSR1), 0);
+}
+
+static mps_res_t interrupted_hide(tdo_vm_t *vm, void *base, size_t size,
+                                  void *away) {
+  mps_res_t res;
+  begin_move();
+  res = fake_hides(vm, base, size, away);
+  moving = false;
+  return res;
+}
+
+static mps_res_t interrupted_show(tdo_vm_t *vm, void *base, size_t size,
+                                  void *away, tdo_access_t access) {
+  mps_res_t res;
+  begin_move();
+  res = fake_shows(vm, base, size, away, access);
+  moving = false;
+  return res;
+}
+
+static void interrupt(void) {
+  struct sigaction action = {.sa_handler = touch};
+  ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+  handled = 0;
+  fake_hides = fake.twin.vm.hide;
+  fake.twin.vm.hide = interrupted_hide;
+  fake_shows = fake.twin.vm.show;
+  fake.twin.vm.show = interrupted_show;
+}
+
+START_TEST(interrupted) {
+  begin_hiding();
+  interrupt();
+  tdo_shield_note_stopped(&shield);
+  tdo_shield_raise(&shield, 0, MANY, TDO_BAR_READ);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(handled, 2);
+  ck_assert_uint_eq(fake.shows, 1); /* of what it touched */
+  ck_assert_uint_eq(fake.access[130], TDO_ACCESS_WRITE);
+  ck_assert_uint_eq(fake.access[131], TDO_ACCESS_NONE);
+  tdo_shield_expose(&shield, 200, 201);
+  ck_assert_uint_eq(handled, 3);
+  tdo_shield_cover(&shield, 200, 201);
+  end();
+}
+END_TEST
+
+/* The unit that comes back is the one that the handler touches. */
+START_TEST(interrupted_back) {
+  begin_hiding();
+  shut(0, MANY);
+  interrupt();
+  tdo_shield_expose(&shield, 140, 141);
+  ck_assert_uint_eq(handled, 1);
+  ck_assert_uint_eq(fake.shows, 1);
+  ck_assert_uint_eq(fake.access[130], TDO_ACCESS_WRITE); /* for now */
+  tdo_shield_cover(&shield, 140, 141);
+  tdo_shield_leave(&shield);
+  ck_assert_uint_eq(fake.access[130], TDO_ACCESS_NONE);
+  end();
+}
+END_TEST
+
+/* Nor do they come between the opening of all and the copies. */
+static void (*fake_copies)(tdo_vm_t *, void *, size_t, void *);
+
+static void interrupted_copy(tdo_vm_t *vm, void *base, size_t size,
+                             void *away) {
+  begin_move();
+  fake_copies(vm, base, size, away);
+  moving = false;
+}
+
+START_TEST(interrupted_copies) {
+  begin_hiding();
+  shut(0, MANY);
+  interrupt();
+  fake.twin.vm.show = fake_shows;
+  fake_copies = fake.twin.vm.copy;
+  fake.twin.vm.copy = interrupted_copy;
+  tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_SHOW, true);
+  tdo_shield_expose(&shield, 200, 201);
+  ck_assert_uint_eq(fake.copies, MANY / UNIT);
+  ck_assert_uint_eq(handled, 1);
+  tdo_shield_cover(&shield, 200, 201);
+  end();
+}
+END_TEST
+
 /* Where mappings are few, nothing is moved that would need more. */
 START_TEST(budget) {
   settings.budget = 0.5;
@@ -315,6 +425,9 @@ int main(void) {
   tcase_add_test(tests, no_room);
   tcase_add_test(tests, torn);
   tcase_add_test(tests, copied);
+  tcase_add_test(tests, interrupted);
+  tcase_add_test(tests, interrupted_back);
+  tcase_add_test(tests, interrupted_copies);
   tcase_add_test(tests, budget);
   suite_add_tcase(suite, tests);
   return suite_run(suite);
