@@ -43,7 +43,7 @@ struct tdo_vm {
      no access and no memory behind it, aligned to ALIGN (power of two,
      multiple of the page size). MPS_RES_RESOURCE if there is none. */
   mps_res_t (*reserve)(void **base_o, tdo_vm_t *vm, size_t size, size_t align);
-  /* Give a whole reservation back. */
+  /* Give a whole reservation back; a part only of one of reserve_away's. */
   void (*release)(tdo_vm_t *vm, void *base, size_t size);
   /* Reserve SIZE bytes that can be read and written at once and read as
      zero, without charging memory until touched: for sparse tables. */
@@ -73,7 +73,9 @@ struct tdo_vm {
      multiples of the page size squared over the size of a word. Between the
      two steps the pages read as zero: no other thread may look, and no signal
      handler of this one. MPS_RES_MEMORY if refused: then nothing has changed;
-     MPS_RES_FAIL if the second step is refused, and cannot be undone. */
+     MPS_RES_RESOURCE if AWAY, besides, may be another's now: it must not be
+     used, nor given back; MPS_RES_FAIL if the second step is refused, and
+     cannot be undone. */
   mps_res_t (*hide)(tdo_vm_t *vm, void *base, size_t size, void *away);
   /* Bring back all or a part of that, with the ACCESS that it had.
      MPS_RES_MEMORY if refused. */

@@ -213,22 +213,45 @@ static mps_res_t vm_reserve_away(void **base_o, tdo_vm_t *vm, size_t size) {
   return *base_o == NULL ? MPS_RES_RESOURCE : MPS_RES_OK;
 }
 
+/* A refused move may have unmapped what was at TO: reserve that again, before
+   others do. False if it was there, or they did. */
+static bool vm_mend(tdo_vm_t *vm, void *to, size_t size) {
+  return vm_sys_map(vm, to, size, PROT_NONE, MAP_FIXED_NOREPLACE) == to;
+}
+
+/* The same where memory of an arena belongs. */
+static bool vm_mend_base(tdo_vm_t *vm, void *base, size_t size) {
+  bool mended = vm_mend(vm, base, size);
+  TDO_ASSERT(mended || errno == EEXIST,
+             "the system lets an arena have its own addresses again");
+  return mended;
+}
+
 static mps_res_t vm_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
   TDO_CHECK(vm_is_pages(vm, base, size) && vm_is_pages(vm, away, size));
   if (!vm_sys_move(vm, base, size, away)) {
+    /* EINVAL: the kernel, too old for it, has not begun. */
+    return errno == EINVAL || vm_mend(vm, away, size) ? MPS_RES_MEMORY
+                                                      : MPS_RES_RESOURCE;
+  }
+  if (vm_sys_protect(vm, base, size, PROT_NONE, size / vm->page_size)) {
+    return MPS_RES_OK;
+  }
+  if (vm_sys_move(vm, away, size, base)) {
     return MPS_RES_MEMORY;
   }
-  return vm_sys_protect(vm, base, size, PROT_NONE, size / vm->page_size)
-             ? MPS_RES_OK
-         : vm_sys_move(vm, away, size, base) ? MPS_RES_MEMORY
-                                             : MPS_RES_FAIL;
+  return vm_mend_base(vm, base, size) ? MPS_RES_OK : MPS_RES_FAIL;
 }
 
 static mps_res_t vm_show(tdo_vm_t *vm, void *base, size_t size, void *away,
                          tdo_access_t access) {
   (void)access; /* it comes with the memory */
   TDO_CHECK(vm_is_pages(vm, base, size) && vm_is_pages(vm, away, size));
-  return vm_sys_move(vm, away, size, base) ? MPS_RES_OK : MPS_RES_MEMORY;
+  if (!vm_sys_move(vm, away, size, base)) {
+    (void)vm_mend_base(vm, base, size);
+    return MPS_RES_MEMORY;
+  }
+  return MPS_RES_OK;
 }
 
 static void vm_copy(tdo_vm_t *vm, void *base, size_t size, void *away) {

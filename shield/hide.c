@@ -77,9 +77,19 @@ static bool hide_ready(tdo_shield_t *sh) {
   return true;
 }
 
+static void hide_release(tdo_shield_t *sh, char *base, char *limit) {
+  if (base < limit) {
+    sh->vm->release(sh->vm, base, (size_t)(limit - base));
+  }
+}
+
 void tdo_shield_hide_finish(tdo_shield_t *sh) {
-  if (sh->away_block != NULL) {
-    sh->vm->release(sh->vm, sh->away_block, sh->away_size);
+  char *block = sh->away_block, *end = block + sh->away_size;
+  if (block != NULL && sh->away_taken == NULL) {
+    hide_release(sh, block, end);
+  } else if (block != NULL) {
+    hide_release(sh, block, sh->away_taken);
+    hide_release(sh, sh->away_taken + sh->away_taken_size, end);
   }
 }
 
@@ -189,9 +199,13 @@ static void hide_units(tdo_shield_t *sh, size_t first, size_t limit,
   tdo_shield_count_call(sh, n);
   res = sh->vm->hide(sh->vm, hide_base(sh, first), n << sh->page_shift,
                      hide_away(sh, first));
-  if (res == MPS_RES_MEMORY) {
+  if (res == MPS_RES_MEMORY || res == MPS_RES_RESOURCE) {
     ++sh->stats.calls_refused;
     sh->hide_refused = true;
+    if (res == MPS_RES_RESOURCE) {
+      sh->away_taken = hide_away(sh, first);
+      sh->away_taken_size = n << sh->page_shift;
+    }
     return;
   }
   for (size_t i = hide_index(sh, first); i < hide_index(sh, limit); ++i) {

@@ -192,6 +192,8 @@ struct tdo_shield {
   char *away;           /* null until the first is */
   void *away_block;     /* the reservation that it is in */
   size_t away_size;
+  char *away_taken;     /* a part that may be another's by now, or null */
+  size_t away_taken_size;
   uint8_t *hidden_as;   /* a byte each unit: 0, or the access it had */
   size_t hidden;        /* units */
   bool hide_refused;    /* the system does not move memory, or not any more */

@@ -240,6 +240,43 @@ START_TEST(refused) {
 }
 END_TEST
 
+/* Where the place for it may be another's then, that is not given back. */
+static char *taken;
+static size_t taken_size;
+static bool given_back_taken;
+static void (*fake_releases)(tdo_vm_t *, void *, size_t);
+
+static mps_res_t taken_hide(tdo_vm_t *vm, void *base, size_t size,
+                            void *away) {
+  (void)vm, (void)base;
+  taken = away;
+  taken_size = size;
+  return MPS_RES_RESOURCE;
+}
+
+static void watched_release(tdo_vm_t *vm, void *base, size_t size) {
+  char *p = base;
+  given_back_taken |= p < taken + taken_size && p + size > taken;
+  fake_releases(vm, base, size);
+}
+
+START_TEST(taken_away) {
+  begin_hiding();
+  fake.twin.vm.hide = taken_hide;
+  fake_releases = fake.twin.vm.release;
+  fake.twin.vm.release = watched_release;
+  given_back_taken = false;
+  shut(64, MANY);
+  ck_assert_uint_eq(taken_size, (MANY - 64) * 4096);
+  ck_assert_uint_eq(shield.hidden, 0);
+  ck_assert_uint_eq(lost_pages, 0);
+  (void)atomic_fetch_add(&fake.twin.vm.counters.map, 1); /* given in two */
+  end();
+  ck_assert(!given_back_taken);
+  tdo_vm_system()->release(tdo_vm_system(), taken, taken_size);
+}
+END_TEST
+
 START_TEST(no_room) {
   begin_hiding();
   tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_AWAY, true);
@@ -422,6 +459,7 @@ int main(void) {
   tcase_add_test(tests, not_made_one);
   tcase_add_test(tests, not_moved);
   tcase_add_test(tests, refused);
+  tcase_add_test(tests, taken_away);
   tcase_add_test(tests, no_room);
   tcase_add_test(tests, torn);
   tcase_add_test(tests, copied);

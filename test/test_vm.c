@@ -180,6 +180,75 @@ START_TEST(hiding) {
 }
 END_TEST
 
+/* Places for moves: two of 16 pages, the first with contents. False where
+   nothing is moved. */
+static bool begin_moving(char **base_o, char **away_o) {
+  void *away;
+  char *base = reserve(16 * page, page);
+  if (suite_emulated()) {
+    return false;
+  }
+  ck_assert_int_eq(vm->reserve_away(&away, vm, 16 * page), MPS_RES_OK);
+  ck_assert_int_eq(vm->commit(vm, base, 16 * page), MPS_RES_OK);
+  memset(base, 7, 16 * page);
+  *base_o = base;
+  *away_o = away;
+  return true;
+}
+
+static void end_moving(char *base, char *away) {
+  for (size_t i = 0; i < 16 * page; ++i) {
+    ck_assert_int_eq(base[i], 7);
+  }
+  vm->release(vm, base, 16 * page);
+  vm->release(vm, away, 16 * page);
+}
+
+/* Would others that ask for memory get some at P? */
+static bool is_free(char *p) {
+  char *q = mmap(p, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ck_assert(q != MAP_FAILED);
+  ck_assert_int_eq(munmap(q, page), 0);
+  return q == p;
+}
+
+static void limit_data(rlim_t limit) {
+  struct rlimit rlimit;
+  ck_assert_int_eq(getrlimit(RLIMIT_DATA, &rlimit), 0);
+  rlimit.rlim_cur = limit;
+  ck_assert_int_eq(setrlimit(RLIMIT_DATA, &rlimit), 0);
+}
+
+/* A refused move changes nothing, though the kernel has made room for it: not
+   away, and not back. */
+START_TEST(refused_moves) {
+  char *base, *away;
+  setup();
+  if (!begin_moving(&base, &away)) {
+    return;
+  }
+  limit_data(page);
+  ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_MEMORY);
+  limit_data(RLIM_INFINITY);
+  ck_assert(can_write(base + page));
+  base[page] = 7;
+  ck_assert(!is_free(away) && !is_free(away + 15 * page));
+  ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_OK);
+  limit_data(page);
+  ck_assert_int_eq(vm->show(vm, base, 16 * page, away, TDO_ACCESS_WRITE),
+                   MPS_RES_MEMORY);
+  limit_data(RLIM_INFINITY);
+  ck_assert(!is_free(base) && !is_free(base + 15 * page));
+  ck_assert(!can_read(base));
+  ck_assert_int_eq(vm->show(vm, base, 8 * page, away, TDO_ACCESS_WRITE),
+                   MPS_RES_OK);
+  ck_assert_int_eq(vm->protect(vm, base, 16 * page, TDO_ACCESS_WRITE),
+                   MPS_RES_OK);
+  vm->copy(vm, base + 8 * page, 8 * page, away + 8 * page);
+  end_moving(base, away);
+}
+END_TEST
+
 START_TEST(limits) {
   setup();
   size_t limit = vm->mapping_limit(vm);
@@ -288,5 +357,5 @@ START_TEST(locked_process) {
 }
 END_TEST
 
-SUITE_MAIN("vm", 60, life_of_a_page, alignment, counters, table, hiding, limits,
-           mapping_limit, locked_process)
+SUITE_MAIN("vm", 60, life_of_a_page, alignment, counters, table, hiding,
+           refused_moves, limits, mapping_limit, locked_process)
