@@ -68,6 +68,13 @@ static bool vm_sys_move(tdo_vm_t *vm, void *from, size_t size, void *to) {
   return ok;
 }
 
+/* Make that mapping a page longer. */
+static bool vm_sys_extend(tdo_vm_t *vm, void *base, size_t size) {
+  bool ok = mremap(base, size, size + vm->page_size, 0) != MAP_FAILED;
+  vm_count(vm, &vm->counters.move, ok);
+  return ok;
+}
+
 static bool vm_sys_drop(tdo_vm_t *vm, void *base, size_t size) {
   bool ok = madvise(base, size, MADV_DONTNEED) == 0;
   vm_count(vm, &vm->counters.advise, ok);
@@ -213,6 +220,16 @@ static mps_res_t vm_reserve_away(void **base_o, tdo_vm_t *vm, size_t size) {
   return *base_o == NULL ? MPS_RES_RESOURCE : MPS_RES_OK;
 }
 
+/* From Linux 6.17 on a move of several mappings may move the first of them and
+   then fail. Nobody makes several longer at once: that is refused in a way of
+   its own. One mapping is not made longer because another one follows. */
+static bool vm_is_one(tdo_vm_t *vm, void *base, size_t size) {
+  if (vm_sys_extend(vm, base, size)) { /* none did */
+    return vm_sys_unmap(vm, (char *)base + size, vm->page_size);
+  }
+  return errno != EFAULT;
+}
+
 /* A refused move may have unmapped what was at TO: reserve that again, before
    others do. False if it was there, or they did. */
 static bool vm_mend(tdo_vm_t *vm, void *to, size_t size) {
@@ -229,6 +246,9 @@ static bool vm_mend_base(tdo_vm_t *vm, void *base, size_t size) {
 
 static mps_res_t vm_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
   TDO_CHECK(vm_is_pages(vm, base, size) && vm_is_pages(vm, away, size));
+  if (!vm_is_one(vm, base, size)) {
+    return MPS_RES_MEMORY;
+  }
   if (!vm_sys_move(vm, base, size, away)) {
     /* EINVAL: the kernel, too old for it, has not begun. */
     return errno == EINVAL || vm_mend(vm, away, size) ? MPS_RES_MEMORY

@@ -153,14 +153,14 @@ START_TEST(hiding) {
     ck_assert_int_eq(base[4 * page], 5); /* nothing has changed */
     return;
   }
-  ck_assert_uint_eq(vm->counters.move, move + 1);
+  ck_assert_uint_eq(vm->counters.move, move + 2); /* and asked first */
   ck_assert_uint_eq(vm->counters.protect, protect + 1);
   ck_assert(can_read(base + 3 * page) && can_read(base + 12 * page));
   ck_assert(!can_read(base + 4 * page) && !can_read(base + 12 * page - 1));
   ck_assert_int_eq(vm->show(vm, base + 6 * page, 2 * page, away + 2 * page,
                             TDO_ACCESS_WRITE),
                    MPS_RES_OK);
-  ck_assert_uint_eq(vm->counters.move, move + 2);
+  ck_assert_uint_eq(vm->counters.move, move + 3);
   ck_assert_int_eq(base[6 * page], 7);
   ck_assert_int_eq(base[8 * page - 1], 8);
   ck_assert(can_write(base + 7 * page) && !can_read(base + 8 * page));
@@ -246,6 +246,46 @@ START_TEST(refused_moves) {
                    MPS_RES_OK);
   vm->copy(vm, base + 8 * page, 8 * page, away + 8 * page);
   end_moving(base, away);
+}
+END_TEST
+
+/* Several mappings are not moved by one call, which may move some of them. */
+START_TEST(moved_apart) {
+  char *base, *away;
+  setup();
+  if (!begin_moving(&base, &away)) {
+    return;
+  }
+  ck_assert_int_eq(madvise(base + 8 * page, 4 * page, MADV_DONTFORK), 0);
+  ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_MEMORY);
+  ck_assert(can_read(base) && can_read(base + 9 * page));
+  ck_assert(!can_read(away) && !is_free(away));
+  /* The last in the window, after which there may be nothing. */
+  ck_assert_int_eq(vm->hide(vm, base + 12 * page, 4 * page, away), MPS_RES_OK);
+  ck_assert_int_eq(vm->show(vm, base + 12 * page, 4 * page, away,
+                            TDO_ACCESS_WRITE),
+                   MPS_RES_OK);
+  end_moving(base, away);
+}
+END_TEST
+
+/* The same with nothing after it. */
+START_TEST(moved_alone) {
+  char *base, *away;
+  setup();
+  if (!begin_moving(&base, &away)) {
+    return;
+  }
+  char *alone = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+                     -1, 0);
+  ck_assert(alone != MAP_FAILED);
+  ck_assert_int_eq(munmap(alone + page, 2 * page), 0);
+  ck_assert_int_eq(vm->commit(vm, alone, page), MPS_RES_OK);
+  ck_assert_int_eq(vm->hide(vm, alone, page, away), MPS_RES_OK);
+  ck_assert(is_free(alone + page));
+  vm->release(vm, alone, page);
+  vm->release(vm, base, 16 * page);
+  vm->release(vm, away, 16 * page);
 }
 END_TEST
 
@@ -358,4 +398,5 @@ START_TEST(locked_process) {
 END_TEST
 
 SUITE_MAIN("vm", 60, life_of_a_page, alignment, counters, table, hiding,
-           refused_moves, limits, mapping_limit, locked_process)
+           refused_moves, moved_apart, moved_alone, limits, mapping_limit,
+           locked_process)
