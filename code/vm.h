@@ -64,8 +64,8 @@ struct tdo_vm {
   mps_res_t (*protect)(tdo_vm_t *vm, void *base, size_t size,
                        tdo_access_t access);
   /* Reserve SIZE bytes of address space, with no access, for what follows.
-     MPS_RES_RESOURCE if there is none, or if it is limited for this process,
-     or memory is: its own allocations come first. */
+     MPS_RES_RESOURCE if there is none, or if that or data is limited for this
+     process: its own allocations come first. */
   mps_res_t (*reserve_away)(void **base_o, tdo_vm_t *vm, size_t size);
   /* Move the memory of [BASE, BASE+SIZE), committed pages with one access, to
      AWAY in such a place, where nothing of value is, and close the pages. Takes

@@ -210,8 +210,8 @@ static mps_res_t vm_protect(tdo_vm_t *vm, void *base, size_t size,
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
-/* Without access, lest a process that locks its memory fill it. Memory that
-   came back leaves an empty copy behind, which a limit of data would count. */
+/* Without access, lest a process that locks its memory fill it. What is moved
+   counts twice for a moment, which a limit may not allow. */
 static mps_res_t vm_reserve_away(void **base_o, tdo_vm_t *vm, size_t size) {
   TDO_CHECK(size > 0 && size % vm->page_size == 0);
   *base_o = tdo_vm_address_limit() < SIZE_MAX || tdo_vm_data_limit() < SIZE_MAX
@@ -244,6 +244,12 @@ static bool vm_mend_base(tdo_vm_t *vm, void *base, size_t size) {
   return mended;
 }
 
+/* There is nothing in [AWAY, AWAY+SIZE) any more: without access, and mapped
+   afresh, it counts for no limit. */
+static void vm_emptied(tdo_vm_t *vm, void *away, size_t size) {
+  (void)vm_sys_map(vm, away, size, PROT_NONE, MAP_FIXED);
+}
+
 static mps_res_t vm_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
   TDO_CHECK(vm_is_pages(vm, base, size) && vm_is_pages(vm, away, size));
   if (!vm_is_one(vm, base, size)) {
@@ -258,6 +264,7 @@ static mps_res_t vm_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
     return MPS_RES_OK;
   }
   if (vm_sys_move(vm, away, size, base)) {
+    vm_emptied(vm, away, size);
     return MPS_RES_MEMORY;
   }
   return vm_mend_base(vm, base, size) ? MPS_RES_OK : MPS_RES_FAIL;
@@ -271,12 +278,13 @@ static mps_res_t vm_show(tdo_vm_t *vm, void *base, size_t size, void *away,
     (void)vm_mend_base(vm, base, size);
     return MPS_RES_MEMORY;
   }
+  vm_emptied(vm, away, size);
   return MPS_RES_OK;
 }
 
 static void vm_copy(tdo_vm_t *vm, void *base, size_t size, void *away) {
   memcpy(base, away, size);
-  (void)vm_sys_drop(vm, away, size);
+  vm_emptied(vm, away, size);
 }
 
 static mps_res_t vm_advise_huge(tdo_vm_t *vm, void *base, size_t size) {

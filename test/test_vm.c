@@ -223,21 +223,26 @@ static void limit_data(rlim_t limit) {
    away, and not back. */
 START_TEST(refused_moves) {
   char *base, *away;
+  void *other;
+  mps_res_t place, res;
   setup();
   if (!begin_moving(&base, &away)) {
     return;
   }
   limit_data(page);
-  ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_MEMORY);
-  limit_data(RLIM_INFINITY);
+  place = vm->reserve_away(&other, vm, page);
+  res = vm->hide(vm, base, 16 * page, away);
+  limit_data(RLIM_INFINITY); /* before anything else allocates */
+  ck_assert_int_eq(place, MPS_RES_RESOURCE);
+  ck_assert_int_eq(res, MPS_RES_MEMORY);
   ck_assert(can_write(base + page));
   base[page] = 7;
   ck_assert(!is_free(away) && !is_free(away + 15 * page));
   ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_OK);
   limit_data(page);
-  ck_assert_int_eq(vm->show(vm, base, 16 * page, away, TDO_ACCESS_WRITE),
-                   MPS_RES_MEMORY);
+  res = vm->show(vm, base, 16 * page, away, TDO_ACCESS_WRITE);
   limit_data(RLIM_INFINITY);
+  ck_assert_int_eq(res, MPS_RES_MEMORY);
   ck_assert(!is_free(base) && !is_free(base + 15 * page));
   ck_assert(!can_read(base));
   ck_assert_int_eq(vm->show(vm, base, 8 * page, away, TDO_ACCESS_WRITE),
@@ -245,6 +250,7 @@ START_TEST(refused_moves) {
   ck_assert_int_eq(vm->protect(vm, base, 16 * page, TDO_ACCESS_WRITE),
                    MPS_RES_OK);
   vm->copy(vm, base + 8 * page, 8 * page, away + 8 * page);
+  ck_assert(!can_read(away) && !can_read(away + 15 * page));
   end_moving(base, away);
 }
 END_TEST
@@ -286,6 +292,38 @@ START_TEST(moved_alone) {
   vm->release(vm, alone, page);
   vm->release(vm, base, 16 * page);
   vm->release(vm, away, 16 * page);
+}
+END_TEST
+
+/* Pages of data, as limits count them. */
+static size_t data_pages(void) {
+  size_t pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_int_eq(fscanf(file, "%*u %*u %*u %*u %*u %zu", &pages), 1);
+  (void)fclose(file);
+  return pages;
+}
+
+/* What has come back counts once. */
+START_TEST(counted_once) {
+  char *base, *away;
+  setup();
+  if (!begin_moving(&base, &away)) {
+    return;
+  }
+  size_t before = data_pages();
+  before = data_pages(); /* now that what that allocates is */
+  ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_OK);
+  ck_assert_uint_eq(data_pages(), before);
+  ck_assert_int_eq(vm->show(vm, base, 8 * page, away, TDO_ACCESS_WRITE),
+                   MPS_RES_OK);
+  ck_assert_uint_eq(data_pages(), before);
+  ck_assert_int_eq(vm->protect(vm, base, 16 * page, TDO_ACCESS_WRITE),
+                   MPS_RES_OK);
+  vm->copy(vm, base + 8 * page, 8 * page, away + 8 * page);
+  ck_assert_uint_eq(data_pages(), before);
+  end_moving(base, away);
 }
 END_TEST
 
@@ -398,5 +436,5 @@ START_TEST(locked_process) {
 END_TEST
 
 SUITE_MAIN("vm", 60, life_of_a_page, alignment, counters, table, hiding,
-           refused_moves, moved_apart, moved_alone, limits, mapping_limit,
-           locked_process)
+           refused_moves, moved_apart, moved_alone, counted_once, limits,
+           mapping_limit, locked_process)
