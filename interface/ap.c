@@ -82,8 +82,9 @@ ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
           ap->pool->format != NULL;
   entry_scannable(arena, hot);
   if (polls) {
-    (void)tdo_ap_prepare(ap, size);
+    arena->filling = ap;
     tdo_policy_poll(arena);
+    arena->filling = NULL;
   }
   res = tdo_ap_fill(&p, ap, size);
   while (tdo_shortage_collect(arena, res, &attempt))

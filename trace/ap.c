@@ -91,9 +91,10 @@ void tdo_ap_trap(tdo_ap_t *ap) {
   ap->frozen = ap->pub.init;
   ap->trapped = true;
   ap->pub.limit = NULL;
-  /* Unless nothing more can be reserved in it. Else someone may be about to:
-     this thread, too, if this is a signal's handler. */
-  if (ap->frozen == ap->limit) {
+  /* Unless nothing more can be reserved in it, or it is to have another one.
+     Else someone may be about to: this thread, too, if this is a signal's
+     handler. */
+  if (ap->frozen == ap->limit || ap == ap->pool->heap->filling) {
     ap->pool->klass->empty(ap->pool, ap, ap->frozen, ap->limit);
     ap->seg = NULL;
   }
@@ -116,18 +117,13 @@ void tdo_ap_destroy(tdo_ap_t *ap) {
   tdo_control_free(&heap->control, ap, sizeof *ap);
 }
 
-bool tdo_ap_prepare(tdo_ap_t *ap, size_t size) {
-  tdo_ap_resume(ap);
-  if (ap->seg != NULL && size <= (size_t)(ap->limit - (char *)ap->pub.alloc))
-    return true;
-  tdo_ap_detach(ap);
-  return false;
-}
-
 mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
   mps_res_t res;
 
-  if (!tdo_ap_prepare(ap, size)) {
+  tdo_ap_resume(ap);
+  /* The function form of reserve comes here even when the block fits. */
+  if (ap->seg == NULL || size > (size_t)(ap->limit - (char *)ap->pub.alloc)) {
+    tdo_ap_detach(ap);
     res = ap->pool->klass->fill(ap->pool, ap, size);
     if (res != MPS_RES_OK)
       return res;

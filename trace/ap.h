@@ -56,9 +56,6 @@ bool tdo_ap_check(const tdo_ap_t *ap);
 /* The slow paths of reserve and commit. The caller holds the lock and has
    given the collector its chance. */
 mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size);
-/* Does a block of SIZE fit into what the point has? If not it gives that up,
-   as a fill would do first, so that a collection before it finds it free. */
-bool tdo_ap_prepare(tdo_ap_t *ap, size_t size);
 bool tdo_ap_trip(tdo_ap_t *ap, mps_addr_t p, size_t size);
 
 /* End of what is committed in the buffer, of the calling thread's point or

@@ -153,6 +153,8 @@ struct mps_arena_s {
   double pause_left;     /* ns by which the last pause could have been longer, */
   uint64_t pause_ended;  /* and when it ended */
   size_t unpolled;       /* bytes allocated since the last poll */
+  tdo_ap_t *filling;     /* during a poll: the point it is for, about to give up
+                            its buffer; or null */
   bool full_wanted;      /* "collect all" ramp ended */
   bool bars_lost;        /* a read bar was refused: finish at once */
   size_t quantum;        /* bytes scanned for each barrier hit, at least */
