@@ -72,7 +72,9 @@ struct tdo_vm {
      as little time for many pages as for one where BASE, AWAY and SIZE are
      multiples of the page size squared over the size of a word. Between the
      two steps the pages read as zero: no other thread may look, and no signal
-     handler of this one. MPS_RES_MEMORY if refused: then nothing has changed;
+     handler of this one. MPS_RES_MEMORY if refused: then nothing has changed,
+     nor has it with MPS_RES_LIMIT: these are several mappings (pages with one
+     access are, where they were first touched apart), and parts may go;
      MPS_RES_RESOURCE if AWAY, besides, may be another's now: it must not be
      used, nor given back; MPS_RES_FAIL if the second step is refused, and
      cannot be undone. */

@@ -253,7 +253,7 @@ static void vm_emptied(tdo_vm_t *vm, void *away, size_t size) {
 static mps_res_t vm_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
   TDO_CHECK(vm_is_pages(vm, base, size) && vm_is_pages(vm, away, size));
   if (!vm_is_one(vm, base, size)) {
-    return MPS_RES_MEMORY;
+    return MPS_RES_LIMIT;
   }
   if (!vm_sys_move(vm, base, size, away)) {
     /* EINVAL: the kernel, too old for it, has not begun. */

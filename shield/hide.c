@@ -187,18 +187,37 @@ static bool hide_unify(tdo_shield_t *sh, size_t first, size_t limit,
   return true;
 }
 
-/* Close [FIRST, LIMIT), units of which most pages have ACCESS, and note it,
-   unless the system refuses. */
-static void hide_units(tdo_shield_t *sh, size_t first, size_t limit,
-                       tdo_access_t access) {
+static void hide_move(tdo_shield_t *sh, size_t first, size_t limit,
+                      tdo_access_t access);
+
+/* The system has several mappings in [FIRST, LIMIT): see which half is of one;
+   a unit that is not stays. */
+static void hide_halves(tdo_shield_t *sh, size_t first, size_t limit,
+                        tdo_access_t access) {
+  size_t unit = sh->settings.hide_unit;
+  size_t middle = first + (limit - first) / unit / 2 * unit;
+  if (middle > first) {
+    hide_move(sh, first, middle, access);
+    if (!sh->hide_refused) {
+      hide_move(sh, middle, limit, access);
+    }
+  }
+}
+
+/* Close [FIRST, LIMIT), units with ACCESS, and note it, unless the system
+   refuses. */
+static void hide_move(tdo_shield_t *sh, size_t first, size_t limit,
+                      tdo_access_t access) {
   size_t n = limit - first;
   mps_res_t res;
-  if (!hide_unify(sh, first, limit, access)) {
-    return;
-  }
   tdo_shield_count_call(sh, n);
   res = sh->vm->hide(sh->vm, hide_base(sh, first), n << sh->page_shift,
                      hide_away(sh, first));
+  if (res == MPS_RES_LIMIT) {
+    ++sh->stats.calls_refused;
+    hide_halves(sh, first, limit, access);
+    return;
+  }
   if (res == MPS_RES_MEMORY || res == MPS_RES_RESOURCE) {
     ++sh->stats.calls_refused;
     sh->hide_refused = true;
@@ -243,7 +262,9 @@ void tdo_shield_hide(tdo_shield_t *sh, size_t low, size_t high) {
       }
       if (hide_ready(sh)) {
         bool quiet = tdo_stop_quiet(); /* .quiet */
-        hide_units(sh, page, end, access);
+        if (hide_unify(sh, page, end, access)) {
+          hide_move(sh, page, end, access);
+        }
         if (quiet) {
           tdo_stop_loud();
         }

@@ -26,6 +26,7 @@ typedef struct fake_vm {
                          one over the whole window, which always merges */
   size_t refuse_next; /* refuse the next so many calls */
   unsigned refuse_moves_of; /* refuse one memory move in so many */
+  size_t apart; /* a mapping of the system's begins at this page; 0: none */
   size_t hides, torn, shows, copies; /* torn: moved, but not closed */
   size_t calls, pages_called, changed, refused;
   void *closure;
@@ -98,14 +99,16 @@ static mps_res_t fake_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
       abort();
     }
   }
-  if (!fake_refuses_move(fake)) {
+  if (first < fake->apart && fake->apart < first + pages) {
+    res = MPS_RES_LIMIT;
+  } else if (!fake_refuses_move(fake)) {
     res = fake->hide(vm, base, size, away);
   }
   fake_note(fake, first, first + pages);
   ++fake->calls;
   fake->pages_called += pages;
   fake->refused += res == MPS_RES_MEMORY;
-  fake->hides += res != MPS_RES_MEMORY;
+  fake->hides += res != MPS_RES_MEMORY && res != MPS_RES_LIMIT;
   fake->torn += res == MPS_RES_FAIL;
   return res;
 }

@@ -36,6 +36,18 @@ START_TEST(whole_units) {
 }
 END_TEST
 
+/* Where the system has several mappings, though access is the same, those units
+   go that are of one. */
+START_TEST(apart) {
+  begin_hiding();
+  fake.apart = _i == 0 ? 5 * UNIT + 1 : 5 * UNIT;
+  shut(0, MANY);
+  ck_assert_uint_eq(shield.hidden, MANY / UNIT - (_i == 0));
+  ck_assert(tdo_shield_hides(&shield));
+  end();
+}
+END_TEST
+
 /* The unit comes back, and the rest of it is closed. */
 START_TEST(a_part_opened) {
   begin_hiding();
@@ -458,6 +470,7 @@ int main(void) {
   tcase_add_test(tests, by_access);
   tcase_add_test(tests, not_made_one);
   tcase_add_test(tests, not_moved);
+  tcase_add_loop_test(tests, apart, 0, 2);
   tcase_add_test(tests, refused);
   tcase_add_test(tests, taken_away);
   tcase_add_test(tests, no_room);

@@ -263,7 +263,7 @@ START_TEST(moved_apart) {
     return;
   }
   ck_assert_int_eq(madvise(base + 8 * page, 4 * page, MADV_DONTFORK), 0);
-  ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_MEMORY);
+  ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_LIMIT);
   ck_assert(can_read(base) && can_read(base + 9 * page));
   ck_assert(!can_read(away) && !is_free(away));
   /* The last in the window, after which there may be nothing. */
