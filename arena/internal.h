@@ -45,6 +45,8 @@ mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
 /* Ask the system what it would grant; and say which limit was exceeded. */
 void tdo_space_ask(tdo_space_t *sp);
 mps_res_t tdo_space_short(const tdo_space_t *sp);
+/* Most bytes that these limits allow to be committed. */
+size_t tdo_space_limit(const tdo_space_t *sp);
 mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit);
 /* Empty spare grains until spare is at most TARGET bytes. */
 void tdo_space_drain(tdo_space_t *sp, size_t target);

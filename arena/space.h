@@ -203,7 +203,7 @@ static inline size_t tdo_space_reserved(const tdo_space_t *sp) {
 }
 /* Most bytes that may be committed: the limit, or what client memory has; or
    what the system would grant, as of the last time that it was asked for
-   memory. */
+   memory; or what there is room for, where address space is short. */
 size_t tdo_space_most(const tdo_space_t *sp);
 /* Of these, bytes that nothing uses. */
 size_t tdo_space_room(const tdo_space_t *sp);

@@ -78,7 +78,7 @@ void tdo_space_huge_prepare(tdo_space_t *sp, size_t first, size_t limit,
   size_t start = space_zone_first(sp, low), end = space_zone_first(sp, high);
   size_t missing = tdo_space_bytes(
       sp, end - start - tdo_bits_count(sp->memory, start, end));
-  size_t most = tdo_space_most(sp);
+  size_t most = tdo_space_limit(sp);
 
   /* A huge page needs all of its memory open; if there is room for that. */
   if (missing > 0 && (missing > most || sp->committed > most - missing ||

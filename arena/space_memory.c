@@ -171,7 +171,7 @@ static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
   size_t spare_most = tdo_space_spare_most(sp, committed);
   size_t spare = tdo_space_spare(sp);
 
-  if (tdo_space_most(sp) < committed || spare_most <= spare)
+  if (tdo_space_limit(sp) < committed || spare_most <= spare)
     return limit;
   most = tdo_min(committed / AHEAD_SHARE, AHEAD_MOST);
   most -= tdo_min(most, sp->spare); /* what is there is used first */
@@ -181,7 +181,7 @@ static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
   if (rest <= committed / AHEAD_REST)
     most = tdo_max(most, rest);
   most = tdo_min(most, (spare_most - spare) / 2);
-  most = tdo_min(most, (tdo_space_most(sp) - committed) / 2);
+  most = tdo_min(most, (tdo_space_limit(sp) - committed) / 2);
   end = limit + (most >> sp->grain_shift);
   end = tdo_min(end, space_zone_first(sp, sp->zone_limit));
   end = tdo_bits_next_set(sp->memory, limit, end);
@@ -199,6 +199,10 @@ void tdo_space_ask(tdo_space_t *sp) {
   sp->granted = sp->committed + tdo_min(room, SIZE_MAX - sp->committed);
 }
 
+size_t tdo_space_limit(const tdo_space_t *sp) {
+  return tdo_min(sp->commit_limit, sp->granted);
+}
+
 mps_res_t tdo_space_short(const tdo_space_t *sp) {
   return sp->granted < sp->commit_limit ? MPS_RES_MEMORY
                                         : MPS_RES_COMMIT_LIMIT;
@@ -206,7 +210,7 @@ mps_res_t tdo_space_short(const tdo_space_t *sp) {
 
 /* What the limits leave. */
 static size_t memory_room(const tdo_space_t *sp) {
-  return tdo_space_most(sp) - tdo_min(tdo_space_most(sp), sp->committed);
+  return tdo_space_limit(sp) - tdo_min(tdo_space_limit(sp), sp->committed);
 }
 
 /* Give back about BYTES of spare memory that is not in [FIRST, LIMIT). */
@@ -276,13 +280,13 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
 #define AMPLE ((uint64_t)64 << 30)
 
 size_t tdo_space_most(const tdo_space_t *sp) {
-  size_t all = sp->granted;
+  size_t all = SIZE_MAX;
 
   if (sp->vm == NULL)
     all = tdo_space_reserved(sp);
   else if ((uint64_t)sp->size < AMPLE)
-    all = tdo_min(all, sp->size);
-  return tdo_min(sp->commit_limit, all);
+    all = sp->size + sp->charged;
+  return tdo_min(tdo_space_limit(sp), all);
 }
 
 size_t tdo_space_room(const tdo_space_t *sp) {

@@ -257,7 +257,7 @@ static bool space_fits(tdo_space_t *sp, size_t first, size_t limit,
 
   if (missing > 0)
     tdo_space_ask(sp);
-  most = tdo_min(sp->commit_limit, sp->granted);
+  most = tdo_space_limit(sp);
   return stays <= most && missing <= most - stays;
 }
 
