@@ -168,13 +168,18 @@ static void start_another(void) {
   mps_arena_park(arena);
 }
 
-static void lose_pool(void) {
+/* One that has condemned objects. */
+static void lose_full_pool(void) {
   for (size_t i = 0; i < ROOTS; i += ROOTS / OTHERS)
     *obj_ref(table[i], 3) = NULL;
   mps_ap_destroy(other_ap);
   mps_pool_destroy(other_pool);
   other_pool = obj_pool(mps_class_amc());
   other_ap = point(other_pool);
+}
+
+static void lose_pool(void) {
+  lose_full_pool();
   mps_arena_park(arena);
 }
 
@@ -271,16 +276,6 @@ static void lose_chain(void) {
 
 static void lose_empty_pool(void) {
   mps_pool_destroy(obj_pool(mps_class_amc()));
-}
-
-/* One that has condemned objects. */
-static void lose_full_pool(void) {
-  for (size_t i = 0; i < ROOTS; i += ROOTS / OTHERS)
-    *obj_ref(table[i], 3) = NULL;
-  mps_ap_destroy(other_ap);
-  mps_pool_destroy(other_pool);
-  other_pool = obj_pool(mps_class_amc());
-  other_ap = point(other_pool);
 }
 
 static void park(void) {
