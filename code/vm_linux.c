@@ -23,6 +23,8 @@
 
 #define VM_STATM_DATA   5  /* which number of /proc/self/statm */
 #define VM_DATA_RESERVE 32 /* this part of the limit of data is left alone */
+#define VM_DATA_LOOK ((size_t)1 << 20) /* bytes committed between looks at
+                                          whether there is such a limit */
 
 /* COUNTED: each vm_sys function makes exactly one call to the kernel, which is
    counted there: the counters equal the kernel's own count. */
@@ -153,6 +155,15 @@ static mps_res_t vm_reserve_table(void **base_o, tdo_vm_t *vm, size_t size) {
   return MPS_RES_OK;
 }
 
+/* Bytes committed since there was no limit of data. To ask for it at each commit
+   were a third of all system calls of some programs, and most have none: one
+   that comes later is seen a little later, or when something is refused. */
+static atomic_size_t vm_unlooked = VM_DATA_LOOK;
+
+static void vm_look_again(void) {
+  atomic_store_explicit(&vm_unlooked, VM_DATA_LOOK, memory_order_relaxed);
+}
+
 /* Linux counts against RLIMIT_DATA only what is writable. What barriers close
    drops out of that, and opening it again is refused once something else has
    taken its place. So what may be committed is what the limit leaves after the
@@ -161,8 +172,14 @@ static mps_res_t vm_reserve_table(void **base_o, tdo_vm_t *vm, size_t size) {
    file says pages of data and of the first stack together; if it cannot be
    read, no limit is known. False if there is none. */
 static bool vm_data(size_t *limit_o, size_t *taken_o, tdo_vm_t *vm) {
-  size_t limit = tdo_vm_data_limit(), pages;
+  size_t limit, pages;
+  if (atomic_load_explicit(&vm_unlooked, memory_order_relaxed) <
+      VM_DATA_LOOK) {
+    return false;
+  }
+  limit = tdo_vm_data_limit();
   if (limit == SIZE_MAX) {
+    atomic_store_explicit(&vm_unlooked, 0, memory_order_relaxed);
     return false;
   }
   pages = tdo_file_number("/proc/self/statm", VM_STATM_DATA);
@@ -184,10 +201,14 @@ static mps_res_t vm_commit(tdo_vm_t *vm, void *base, size_t size) {
   bool ok;
   TDO_CHECK(vm_is_pages(vm, base, size));
   (void)atomic_fetch_add_explicit(&vm->owed, size, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&vm_unlooked, size, memory_order_relaxed);
   ok = (!vm_data(&limit, &taken, vm) || taken <= limit) &&
        vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE,
                       size / vm->page_size);
   (void)atomic_fetch_sub_explicit(&vm->owed, size, memory_order_relaxed);
+  if (!ok) {
+    vm_look_again();
+  }
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
@@ -207,6 +228,9 @@ static mps_res_t vm_protect(tdo_vm_t *vm, void *base, size_t size,
   int prot = (access & 1 ? PROT_READ : 0) | (access & 2 ? PROT_WRITE : 0);
   TDO_CHECK(vm_is_pages(vm, base, size));
   bool ok = vm_sys_protect(vm, base, size, prot, size / vm->page_size);
+  if (!ok) {
+    vm_look_again();
+  }
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
