@@ -7,8 +7,8 @@
    any other to the mutator, and its pages keep their summary and their bars: it
    may still be pardoned. No collection runs that would look at its colour. At
    the flip what is known of its pages is forgotten, and the read bars go up that
-   keep the mutator out: heap->ahead tells where. A flip so looks at none of the descriptors,
-   which for a large heap takes as long as all else that it does. */
+   keep the mutator out: heap->ahead tells where. A flip so looks at none of the
+   descriptors, which for a large heap takes as long as all else that it does. */
 #include "code/check.h"
 #include "code/clock.h"
 #include "trace/enter.h"

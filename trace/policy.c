@@ -344,10 +344,11 @@ void tdo_policy_poll(tdo_heap_t *heap) {
 }
 
 bool tdo_policy_start_full(tdo_heap_t *heap, const char *why) {
-  if (tdo_trace_flipped(&heap->trace) && heap->trace.full)
-    return true;
-  if (tdo_trace_flipped(&heap->trace))
+  if (tdo_trace_flipped(&heap->trace)) {
+    if (heap->trace.full)
+      return true;
     tdo_trace_finish(heap); /* a minor one, of which little is left */
+  }
   heap->debt = 0;
   heap->full_wanted = false;
   if (!tdo_trace_start(heap, NULL, 0, why))

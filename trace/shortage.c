@@ -115,8 +115,7 @@ static bool shortage_moves(const tdo_heap_t *heap) {
 /* First what is cheap, then all: nothing fails before all was collected. */
 bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
                           unsigned *attempt_io) {
-  if (!TDO_POLL || res == MPS_RES_OK ||
-      heap->clamp != TDO_UNCLAMPED ||
+  if (!TDO_POLL || res == MPS_RES_OK || heap->clamp != TDO_UNCLAMPED ||
       (*attempt_io > 1 &&
        (*attempt_io >= MOST_ATTEMPTS || !shortage_moves(heap))))
     return false;
