@@ -199,6 +199,14 @@ static void fork_child(void) {
   mps_arena_park(arena);
 }
 
+/* All is as it should be, and still is after another collection. */
+static void check_around_collection(void) {
+  check_lists();
+  tdo_arena_check(arena);
+  collect();
+  check_lists();
+}
+
 static void (*const others[])(void) = {step, explicitly, start_another,
                                        lose_pool, fork_child};
 
@@ -208,10 +216,7 @@ START_TEST(what_comes_between) {
   if (begin_ahead()) {
     write_old();
     others[_i]();
-    check_lists();
-    tdo_arena_check(arena);
-    collect();
-    check_lists();
+    check_around_collection();
   }
   end();
 }
@@ -334,10 +339,7 @@ START_TEST(clamped_meanwhile) {
       (void)node(2);
     mps_arena_park(arena);
     ck_assert(suite_stressed() || heap->stats.full_collections > 4);
-    check_lists();
-    tdo_arena_check(arena);
-    collect();
-    check_lists();
+    check_around_collection();
   }
   end();
 }
