@@ -137,9 +137,11 @@ class Interrupt(unittest.TestCase):
 
     def test_caught(self):
         """A program can catch it, but only once."""
-        self.begin("(newline) (let loop () (guard (e (#t (display"
-                   " (condition/report-string e)))) (let loop () (loop)))"
-                   " (loop))")
+        self.begin("(let loop () (guard (e (#t (display"
+                   " (condition/report-string e)) (newline)))"
+                   " (display (* 2 321)) (flush-output-port)"
+                   " (let loop () (loop))) (loop))")
+        self.typist.wait_for("642")  # it is guarded from here on
         self.typist.type("\x03")
         self.typist.wait_for("interrupted")
         self.typist.type("\x03")
