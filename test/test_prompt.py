@@ -200,6 +200,28 @@ class Prompt(unittest.TestCase):
             self.assertRegex(shown, r"(?m)^42$", bad)
             self.assertGreaterEqual(shown.count(message), 2, shown)
 
+    def test_leaves_what_an_error_was_in(self):
+        for text, shown in (
+                ("(define p (make-parameter 1)) (parameterize ((p 2)) (car 1))"
+                 " (display (p))", "1"),
+                ("(with-output-to-string (lambda () (display 1) (car 1)))"
+                 " (display 2)", "2"),
+                # an error on the way out, which is not what ends the rest
+                ("(define (wind n x) (dynamic-wind (lambda () (display n)) x"
+                 " (lambda () (display (- n)) (car n))))"
+                 "(wind 1 (lambda () (wind 2 (lambda () (error 3)))))"
+                 "(display 3)", "12-2-13"),
+                # nor does one that is entered there and never left
+                ("(define (f) (dynamic-wind (lambda () #f)"
+                 " (lambda () (display 1) (car 1)) f)) (f) (display 2)",
+                 "112")):
+            status, out, err = ask(text)
+            self.assertEqual((status, out), (1, shown), err)
+        status, out, err = ask(
+            "", "-e", "(dynamic-wind (lambda () (display 1)) (lambda ()"
+            " (car 1)) (lambda () (display 2)))")
+        self.assertEqual((status, out), (1, "12"), err)
+
     MISTAKES = {  # what is typed, and what the message says
         ")": "unexpected", "(1 . )": "dotted", "#<foo>": "#<foo>",
         "#\\nosuch": "nosuch", '"\\q"': "escape", "#5#": "label",

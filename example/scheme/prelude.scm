@@ -338,6 +338,12 @@
     (after)
     r))
 
+;; The innermost of a list of winders.
+(define (%leave l)
+  (%winders (cdr l))
+  (%handlers (caar l))
+  ((cddar l)))
+
 ;; From the current winders to those of a continuation: leave up to the
 ;; common part, then enter from there.
 (define (%rewind to)
@@ -349,9 +355,7 @@
                      (if (eq? f t) f (loop (cdr f) (cdr t))))))
       (let leave ((l from))
         (if (not (eq? l common))
-            (begin (%winders (cdr l))
-                   (%handlers (caar l))
-                   ((cddar l))
+            (begin (%leave l)
                    (leave (cdr l)))))
       (let enter ((l to))
         (if (not (eq? l common))

@@ -33,10 +33,19 @@ static void report_on_new_line(val condition) {
 }
 
 /* What it is about may be too deep to be printed: then that is said, too. */
-void report_uncaught(void) {
+static void report_raised(void) {
   port_flush_all();
   if (!machine_do(report, vm.root[R_CONDITION]))
     machine_do(report_on_new_line, vm.root[R_CONDITION]);
+}
+
+/* An error while one is left ends that one only. */
+void report_uncaught(void) {
+  val winders = vm.root[R_WINDERS];
+  report_raised();
+  for (; winders != NIL; winders = CDR(winders))
+    if (machine_call(global_value_of("%leave"), 1, &winders) == UNBOUND)
+      report_raised();
 }
 
 static void print_result(val v) {

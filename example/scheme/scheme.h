@@ -392,7 +392,8 @@ void interrupt_check(void);
 int repl(bool quiet);
 /* Prints what a program returned; false after an error, which is reported. */
 bool show_result(val v);
-/* Reports the condition in R_CONDITION, which nothing has caught. */
+/* Reports the condition in R_CONDITION, which nothing has caught, and leaves
+   what was entered by dynamic-wind: parameters have their values back. */
 void report_uncaught(void);
 
 /* ---- primitives */
