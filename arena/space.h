@@ -114,7 +114,9 @@ typedef struct tdo_space {
   size_t charged;   /* in use beside them: tables and the like */
   size_t committed; /* used and spare grains, and tables */
   size_t spare;     /* spare grains */
-  bool emptying;    /* spare memory is being given back */
+  volatile unsigned busy; /* operations that a handler may have interrupted */
+  size_t keep, keep_limit; /* spare grains that must not be given back: a run
+                              that gets memory */
   size_t held;      /* spare that counts as in use: the nursery's */
   size_t commit_limit;
   size_t granted; /* committed, and what the system had then beside it */

@@ -57,15 +57,18 @@ static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
 static bool memory_empty(tdo_space_t *sp, size_t first, size_t limit) {
   bool ok;
 
-  sp->emptying = true;
   if (sp->hooks.decommitting != NULL)
     sp->hooks.decommitting(sp->hooks.closure, first, limit);
   ok = sp->vm->decommit(sp->vm, tdo_space_addr(sp, first),
                         tdo_space_bytes(sp, limit - first)) == MPS_RES_OK;
   if (ok)
     memory_note(sp, first, limit, false);
-  sp->emptying = false;
   return ok;
+}
+
+/* Is something of [FIRST, LIMIT) in the run that gets memory? */
+static bool memory_kept(const tdo_space_t *sp, size_t first, size_t limit) {
+  return first < sp->keep_limit && limit > sp->keep;
 }
 
 /* May grain G be given back? Without SPLIT not a part of a zone that is backed
@@ -74,7 +77,11 @@ static bool memory_may_go(const tdo_space_t *sp, size_t g, bool split) {
   size_t z = space_zone_of(sp, g);
 
   return tdo_bits_get(sp->memory, g) && !tdo_bits_get(sp->used, g) &&
-         (split || !tdo_bits_get(sp->zone_huge, z) || sp->zone_used[z] == 0);
+         !memory_kept(sp, g, g + 1) &&
+         (split || !tdo_bits_get(sp->zone_huge, z) ||
+          (sp->zone_used[z] == 0 &&
+           !memory_kept(sp, space_zone_first(sp, z),
+                        space_zone_first(sp, z + 1))));
 }
 
 /* Empty the highest spare run below *AT within zones, at most MOST grains of
@@ -117,6 +124,7 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most,
 /* Give spare memory back until there are at most GOAL bytes, or no more can
    go. Huge pages are split only if they must. */
 static void memory_shrink(tdo_space_t *sp, size_t goal) {
+  ++sp->busy;
   for (int split = !sp->huge; split <= 1; ++split) {
     size_t at = space_zone_first(sp, sp->zone_limit);
     while (sp->spare > goal)
@@ -125,6 +133,7 @@ static void memory_shrink(tdo_space_t *sp, size_t goal) {
                               split != 0))
         break;
   }
+  --sp->busy;
 }
 
 void tdo_space_drain(tdo_space_t *sp, size_t target) {
@@ -213,21 +222,11 @@ static size_t memory_room(const tdo_space_t *sp) {
   return tdo_space_limit(sp) - tdo_min(tdo_space_limit(sp), sp->committed);
 }
 
-/* Give back about BYTES of spare memory that is not in [FIRST, LIMIT). */
-static void memory_purge_around(tdo_space_t *sp, size_t first, size_t limit,
-                                size_t bytes) {
-  tdo_bits_set_range(sp->used, first, limit);
-  tdo_space_purge(sp, bytes);
-  tdo_bits_clear_range(sp->used, first, limit);
-}
-
-/* Do the limits leave room for BYTES more, in [FIRST, LIMIT)? Spare
-   memory elsewhere makes room. */
-static bool memory_fits(tdo_space_t *sp, size_t first, size_t limit,
-                        size_t bytes) {
+/* Do the limits leave room for BYTES more? Spare memory makes room. */
+static bool memory_fits(tdo_space_t *sp, size_t bytes) {
   if (bytes <= memory_room(sp))
     return true;
-  memory_purge_around(sp, first, limit, bytes - memory_room(sp));
+  tdo_space_purge(sp, bytes - memory_room(sp));
   return bytes <= memory_room(sp);
 }
 
@@ -240,19 +239,35 @@ static bool memory_commit(tdo_space_t *sp, size_t first, size_t limit) {
 }
 
 /* The same where the system refused that, or more: once it has back what is
-   spare outside of the run [FIRST, LIMIT), it may not. */
-static bool memory_commit_tight(tdo_space_t *sp, size_t first, size_t limit,
-                                size_t g, size_t end) {
+   spare, it may not. */
+static bool memory_commit_tight(tdo_space_t *sp, size_t first, size_t limit) {
   size_t committed = sp->committed;
 
-  if (memory_commit(sp, g, end))
+  if (memory_commit(sp, first, limit))
     return true;
-  memory_purge_around(sp, first, limit, tdo_space_bytes(sp, end - g));
-  return sp->committed < committed && memory_commit(sp, g, end);
+  tdo_space_purge(sp, tdo_space_bytes(sp, limit - first));
+  return sp->committed < committed && memory_commit(sp, first, limit);
+}
+
+/* Memory for the BYTES of [FIRST, LIMIT) that have none. */
+static mps_res_t memory_complete(tdo_space_t *sp, size_t first, size_t limit,
+                                 size_t bytes) {
+  size_t g = first;
+
+  if (!memory_fits(sp, bytes))
+    return tdo_space_short(sp);
+  while ((g = tdo_bits_next_clear(sp->memory, g, limit)) < limit) {
+    size_t end = tdo_bits_next_set(sp->memory, g, limit);
+    size_t ahead = end == limit ? memory_ahead(sp, limit, bytes) : end;
+    if (!memory_commit(sp, g, ahead) && !memory_commit_tight(sp, g, end))
+      return MPS_RES_MEMORY;
+  }
+  return MPS_RES_OK;
 }
 
 mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
-  size_t missing = 0, g = first, bytes;
+  size_t missing, bytes;
+  mps_res_t res;
 
   if (sp->vm == NULL) { /* client memory is always there */
     bytes = tdo_space_bytes(sp, limit - first);
@@ -263,17 +278,11 @@ mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit) {
   missing = (limit - first) - tdo_bits_count(sp->memory, first, limit);
   if (missing == 0)
     return MPS_RES_OK;
-  bytes = tdo_space_bytes(sp, missing);
-  if (!memory_fits(sp, first, limit, bytes))
-    return tdo_space_short(sp);
-  while ((g = tdo_bits_next_clear(sp->memory, g, limit)) < limit) {
-    size_t end = tdo_bits_next_set(sp->memory, g, limit);
-    size_t ahead = end == limit ? memory_ahead(sp, limit, bytes) : end;
-    if (!memory_commit(sp, g, ahead) &&
-        !memory_commit_tight(sp, first, limit, g, end))
-      return MPS_RES_MEMORY;
-  }
-  return MPS_RES_OK;
+  sp->keep = first;
+  sp->keep_limit = limit;
+  res = memory_complete(sp, first, limit, tdo_space_bytes(sp, missing));
+  sp->keep = sp->keep_limit = 0;
+  return res;
 }
 
 /* Address space of which there is no end, as far as memory goes. */

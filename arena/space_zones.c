@@ -282,12 +282,11 @@ static mps_res_t space_fill(tdo_space_t *sp, size_t first, size_t limit,
   return MPS_RES_OK;
 }
 
-mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
-                          tdo_group_t group, bool high, void *owner) {
+static mps_res_t space_take(size_t *first_o, tdo_space_t *sp, size_t n,
+                            tdo_group_t group, bool high, void *owner) {
   size_t first;
   mps_res_t res;
 
-  TDO_CHECK(owner != NULL && sp->groups[group].live);
   if (n == 0 || n > sp->grains)
     return MPS_RES_RESOURCE;
   res = space_find(&first, sp, n, group, high);
@@ -320,9 +319,21 @@ mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
   return MPS_RES_OK;
 }
 
+mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
+                          tdo_group_t group, bool high, void *owner) {
+  mps_res_t res;
+
+  TDO_CHECK(owner != NULL && sp->groups[group].live);
+  ++sp->busy;
+  res = space_take(first_o, sp, n, group, high, owner);
+  --sp->busy;
+  return res;
+}
+
 void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
   size_t limit = first + n;
 
+  ++sp->busy;
   TDO_CHECK(n > 0 && tdo_bits_all_set(sp->used, first, limit));
   if (sp->hooks.dropped != NULL)
     sp->hooks.dropped(sp->hooks.closure, first, limit);
@@ -343,6 +354,7 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
       tdo_space_zone_list(sp, z);
     g = end;
   }
+  --sp->busy;
   tdo_space_ease(sp);
 }
 

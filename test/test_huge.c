@@ -186,6 +186,26 @@ START_TEST(test_refused) {
 }
 END_TEST
 
+/* Memory for a whole zone, of which a part is in use, refused twice: once with
+   more, once without. What is in use stays so. */
+START_TEST(test_no_memory) {
+  size_t a, b;
+  space_start(0.0, SIZE_MAX, 0);
+  tdo_space_group_huge(&space, old, false);
+  a = take(10, old);
+  tdo_space_group_huge(&space, old, true);
+  tdo_vm_double_refuse_kind(&twin, TDO_VM_COMMIT, true);
+  ck_assert_int_eq(tdo_space_alloc(&b, &space, 10, old, false, &space),
+                   MPS_RES_MEMORY);
+  tdo_vm_double_refuse_kind(&twin, TDO_VM_COMMIT, false);
+  ck_assert(tdo_bits_all_set(space.used, a, a + 10));
+  REQUIRE(tdo_space_check(&space));
+  b = take(10, old);
+  ck_assert(b >= a + 10 || b + 10 <= a);
+  space_stop();
+}
+END_TEST
+
 /* Advice makes no more borders of mappings than a part of the limit. */
 START_TEST(test_borders) {
   enum { LIMIT = 160 };
@@ -388,6 +408,7 @@ END_TEST
 
 SUITE_LOOPS_MAIN("huge", 60, {test_advice, 1}, {test_merge, 1},
                  {test_edges, 1}, {test_give_back, 1}, {test_commit_limit, 1},
-                 {test_refused, 1}, {test_borders, 1}, {test_modes, 5},
+                 {test_refused, 1}, {test_no_memory, 1}, {test_borders, 1},
+                 {test_modes, 5},
                  {test_off, 5}, {test_all, 5}, {test_fork, 5},
                  {test_all_refused, 5})

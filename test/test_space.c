@@ -347,6 +347,32 @@ START_TEST(test_holes) {
 }
 END_TEST
 
+static mps_res_t (*commit)(tdo_vm_t *vm, void *base, size_t size);
+
+/* A signal's handler that wants memory back, in the middle of it all. */
+static mps_res_t commit_interrupted(tdo_vm_t *vm, void *base, size_t size) {
+  ck_assert_uint_gt(space.busy, 0); /* so that it does not */
+  tdo_space_purge(&space, SIZE_MAX / 4);
+  return commit(vm, base, size);
+}
+
+/* What a run has already stays, whoever gives spare memory back meanwhile. */
+START_TEST(test_kept) {
+  size_t a;
+  space_start(4 * ZONE, SIZE_MAX, 1.0);
+  a = take(200, TDO_GROUP_MANUAL, false);
+  tdo_space_free(&space, a, 200);
+  tdo_space_purge(&space, 50 * GRAIN); /* from above */
+  commit = twin.vm.commit;
+  twin.vm.commit = commit_interrupted;
+  ck_assert_uint_eq(take(256, TDO_GROUP_MANUAL, false), a);
+  twin.vm.commit = commit;
+  ck_assert(tdo_bits_all_set(space.memory, a, a + 256));
+  ck_assert_uint_eq(space.busy, 0);
+  space_stop();
+}
+END_TEST
+
 /* The system has so many bytes in all. */
 static size_t commit_most;
 static mps_res_t (*commit_all)(tdo_vm_t *, void *, size_t);
@@ -523,5 +549,6 @@ END_TEST
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
                  {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
                  {test_limits, 1}, {test_too_large, 1}, {test_holes, 1},
+                 {test_kept, 1},
                  {test_scarce, 1}, {test_granted, 1}, {test_create_refused, 1},
                  {test_random, 4})

@@ -114,12 +114,13 @@ static void heap_lost(void *closure, size_t first, size_t limit,
     heap->bars_lost = heap->eventful = true;
 }
 
-/* Not while memory is given back already: a run must not be twice. */
+/* Not in the middle of an operation that a handler has interrupted: it goes on
+   with what it saw before. */
 static bool heap_spare(void *closure) {
   tdo_space_t *sp = &((tdo_heap_t *)closure)->space;
   size_t before = sp->spare;
 
-  if (sp->emptying)
+  if (sp->busy > 0)
     return false;
   tdo_space_purge(sp, before);
   return sp->spare < before;
