@@ -388,12 +388,15 @@ size_t tdo_vm_address_limit(void) {
   return used < total ? total - used : 0;
 }
 
+/* Where the soft limit is 0 the hard one is what counts. */
 size_t tdo_vm_data_limit(void) {
   struct rlimit limit;
+  rlim_t most;
 
-  return getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
-             ? SIZE_MAX
-             : (size_t)limit.rlim_cur;
+  if (getrlimit(RLIMIT_DATA, &limit) != 0)
+    return SIZE_MAX;
+  most = limit.rlim_cur == 0 ? limit.rlim_max : limit.rlim_cur;
+  return most == RLIM_INFINITY ? SIZE_MAX : (size_t)most;
 }
 
 size_t tdo_vm_physical(void) {

@@ -348,11 +348,11 @@ void tdo_shield_open_surely(tdo_shield_t *sh, size_t page) {
    access then tell what is to be done: what closes a page is noted after the
    call, and handlers only open, so that no page is called open that is not. */
 bool tdo_shield_force_open(tdo_shield_t *sh, size_t page) {
-  size_t refused = sh->stats.calls_refused;
+  size_t refused = sh->stats.calls_refused, hidden = sh->hidden;
   bool wider;
   tdo_shield_request(sh, TDO_REQUEST_FORCE, 0, page, page + 1);
   tdo_shield_open_surely(sh, page);
-  wider = sh->stats.calls_refused != refused;
+  wider = sh->stats.calls_refused != refused || sh->hidden != hidden;
   sh->forced_low = tdo_min(sh->forced_low, wider ? sh->used_low : page);
   sh->forced_high = tdo_max(sh->forced_high, wider ? sh->used_high : page + 1);
   sh->forced = true;
@@ -365,6 +365,8 @@ void tdo_shield_catch_up(tdo_shield_t *sh) {
   TDO_LANES_FOR(group, sh->forced_low, sh->forced_high) {
     (void)tdo_shield_update(sh, group);
   }
+  sh->differ_low = tdo_min(sh->differ_low, sh->forced_low);
+  sh->differ_high = tdo_max(sh->differ_high, sh->forced_high);
   sh->stats.mappings = tdo_shield_count_mappings(sh);
   tdo_shield_owe(sh, tdo_shield_count_owed(sh) - sh->owed);
   sh->owed_ahead = 0;

@@ -63,6 +63,7 @@ static bool hide_ready(tdo_shield_t *sh) {
   size_t size = (sh->pages << sh->page_shift) + unit;
   void *p;
   if (sh->vm->room(sh->vm) < SIZE_MAX) {
+    sh->hide_refused = true;
     return false;
   }
   if (sh->away == NULL) {

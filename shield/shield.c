@@ -73,6 +73,7 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                        .differ_low = pages,
                        .used_low = pages,
                        .forced_low = pages,
+                       .hide_refused = vm->room(vm) < SIZE_MAX,
                        .reach = TDO_SHIELD_REACH_MOST};
   sh->settings.queue_length = tdo_max(settings->queue_length, 1);
   sh->settings.hide_unit = hide_unit;

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "code/file.h"
+#include "trace/heap.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -15,24 +16,33 @@ enum { LISTS = 256, MIB = 1 << 20, PIECE = 1 << 16, DONE = 42 };
 
 static size_t made; /* nodes */
 
-/* From here on there may be SIZE bytes more of data than now. */
-static void limit_data(size_t size) {
+/* From here on there may be some MiB more of data than now. */
+static void limit_data(void) {
+  size_t size = suite_size(24, 6) * MIB;
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   size_t most = tdo_file_number("/proc/self/statm", 5) * page + size;
   struct rlimit limit = {most, most};
   REQUIRE(setrlimit(RLIMIT_DATA, &limit) == 0);
 }
 
-/* BODY, in a process of its own. A sanitizer has data without end, and an
-   emulator no limit. */
-static void confined(void (*body)(void)) {
+/* A soft limit of 0 lets the hard one count: there is none. */
+static void limit_nothing(void) {
+  struct rlimit limit;
+  REQUIRE(getrlimit(RLIMIT_DATA, &limit) == 0);
+  limit.rlim_cur = 0;
+  REQUIRE(setrlimit(RLIMIT_DATA, &limit) == 0);
+}
+
+/* BODY, in a process of its own with that LIMIT. A sanitizer has data without
+   end, and an emulator no limit. */
+static void apart(void (*limit)(void), void (*body)(void)) {
   pid_t pid;
   int status;
   if (suite_slow())
     return;
   pid = fork();
   if (pid == 0) {
-    limit_data(suite_size(24, 6) * MIB);
+    limit();
     asserted_start();
     body();
     asserted_none();
@@ -94,6 +104,7 @@ static void fill(void) {
 static void grow(void) {
   size_t before;
   heap_start(mps_class_amc());
+  ck_assert(!arena->shielded || !tdo_shield_hides(&arena->shield));
   fill();
   check_lists();
   drop_lists(2);
@@ -105,7 +116,7 @@ static void grow(void) {
 }
 
 START_TEST(test_grow) {
-  confined(grow);
+  apart(limit_data, grow);
 }
 END_TEST
 
@@ -144,7 +155,7 @@ static void others(void) {
 }
 
 START_TEST(test_others) {
-  confined(others);
+  apart(limit_data, others);
 }
 END_TEST
 
@@ -166,8 +177,22 @@ static void taken(void) {
 }
 
 START_TEST(test_taken) {
-  confined(taken);
+  apart(limit_data, taken);
 }
 END_TEST
 
-SUITE_MAIN("data_limit", 120, test_grow, test_others, test_taken)
+static void nominal(void) {
+  heap_start(mps_class_amc());
+  while (made < 1000)
+    ck_assert_int_eq(push(turn()), MPS_RES_OK);
+  check_lists();
+  heap_stop();
+}
+
+START_TEST(test_nominal) {
+  apart(limit_nothing, nominal);
+}
+END_TEST
+
+SUITE_MAIN("data_limit", 120, test_grow, test_others, test_taken,
+           test_nominal)

@@ -300,6 +300,22 @@ START_TEST(no_room) {
 }
 END_TEST
 
+static size_t some_room(tdo_vm_t *vm) {
+  (void)vm;
+  return (size_t)1 << 30;
+}
+
+/* Where data is limited nothing is moved, and nobody counts on it. */
+START_TEST(limited) {
+  begin_hiding();
+  fake.twin.vm.room = some_room;
+  shut(0, MANY);
+  ck_assert_uint_eq(fake.hides, 0);
+  ck_assert(!tdo_shield_hides(&shield));
+  end();
+}
+END_TEST
+
 /* What was moved, and cannot be closed nor moved back, is open: it has lost
    its bars, and its contents are copied. */
 START_TEST(torn) {
@@ -347,6 +363,26 @@ static void touch(int signal) {
   if (fake.access[130] != TDO_ACCESS_WRITE)
     ck_assert(tdo_shield_force_open(&shield, 130));
 }
+
+/* A handler brings a unit back in the middle of a flush, which forgets what it
+   noted of the rest: it is closed all the same. */
+START_TEST(forced_meanwhile) {
+  begin_hiding();
+  shut(0, MANY);
+  ck_assert(tdo_shield_force_open(&shield, 130));
+  if (_i == 1) {
+    tdo_bits_clear_range(shield.differ, 0, MANY);
+  }
+  shield.differ_low = shield.pages;
+  shield.differ_high = 0;
+  tdo_shield_leave(&shield);
+  ck_assert(tdo_shield_check(&shield));
+  for (size_t page = 0; page < MANY; ++page)
+    ck_assert_uint_eq(fake.access[page],
+                      page == 130 ? TDO_ACCESS_WRITE : TDO_ACCESS_NONE);
+  end();
+}
+END_TEST
 
 static mps_res_t (*fake_hides)(tdo_vm_t *, void *, size_t, void *);
 static mps_res_t (*fake_shows)(tdo_vm_t *, void *, size_t, void *,
@@ -474,6 +510,8 @@ int main(void) {
   tcase_add_test(tests, refused);
   tcase_add_test(tests, taken_away);
   tcase_add_test(tests, no_room);
+  tcase_add_test(tests, limited);
+  tcase_add_loop_test(tests, forced_meanwhile, 0, 2);
   tcase_add_test(tests, torn);
   tcase_add_test(tests, copied);
   tcase_add_test(tests, interrupted);
