@@ -155,7 +155,9 @@ struct mps_arena_s {
   size_t unpolled;       /* bytes allocated since the last poll */
   tdo_ap_t *filling;     /* during a poll: the point it is for, about to give up
                             its buffer; or null */
-  bool full_wanted;      /* "collect all" ramp ended */
+  bool full_wanted;      /* "collect all" ramp ended, or: */
+  bool given_up;         /* the last full collection, ahead of its flip; the next
+                            one flips at once */
   bool bars_lost;        /* a read bar was refused: finish at once */
   size_t quantum;        /* bytes scanned for each barrier hit, at least */
   size_t quantum_now;    /* the same, larger while hits come close together */

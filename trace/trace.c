@@ -196,8 +196,6 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   trace->emergency =
       heap->trace_emergency_next && trace->dense <= heap->evacuate.least;
   heap->trace_emergency_next = false;
-  if (trace->full)
-    tdo_evacuate_begin(&heap->evacuate);
   trace->closes = trace->in_place && trace_closes(heap);
   trace->finalized = trace->moves = trace->whole = false;
   trace->bits = 0;
@@ -210,7 +208,7 @@ bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why) {
   tdo_trace_t *trace = &heap->trace;
 
   TDO_CHECK(trace->state == TDO_TRACE_IDLE); /* .one */
-  if (!trace_stays(heap) || !trace_closes(heap))
+  if (heap->given_up || !trace_stays(heap) || !trace_closes(heap))
     return false;
   trace_begin(heap, NULL, 0);
   trace->why = why;
@@ -228,6 +226,8 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   tdo_heap_note_work(heap);
   if (trace->state == TDO_TRACE_IDLE)
     trace_begin(heap, chain, last);
+  if (trace->full)
+    tdo_evacuate_begin(&heap->evacuate);
   trace->messages = tdo_messages_secure(heap);
   tdo_threads_stop(heap);
   if (heap->shielded) {
@@ -236,6 +236,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   }
   tdo_remember_harvest(heap);
   trace->state = TDO_TRACE_CONDEMNED;
+  heap->given_up = false;
   trace->started = tdo_clock_ns();
   trace->paused = heap->stats.paused_ns;
   trace->why = why;
@@ -580,7 +581,7 @@ void tdo_trace_give_up(mps_arena_t heap) {
     return;
   tdo_condemn_pardon(heap);
   heap->trace.state = TDO_TRACE_IDLE;
-  heap->full_wanted = true;
+  heap->full_wanted = heap->given_up = true;
 }
 
 void tdo_trace_settle(mps_arena_t heap) {
