@@ -268,6 +268,8 @@ START_TEST(at_once) {
   ck_assert(!tdo_small_at_once(&small, &facts));
   facts.nursery = 12 * MIB;
   ck_assert(tdo_small_at_once(&small, &facts));
+  facts.young = 13 * MIB; /* than which there is more */
+  ck_assert(!tdo_small_at_once(&small, &facts));
 }
 END_TEST
 

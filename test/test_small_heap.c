@@ -108,6 +108,23 @@ START_TEST(short_pauses) {
 }
 END_TEST
 
+/* What is made while a full collection goes on in slices is not taken to be dead
+   as it did not survive it. */
+START_TEST(made_meanwhile) {
+  begin(0);
+  build(100, 50);
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  mps_arena_clamp(arena);
+  for (size_t i = 0; i < 200; ++i)
+    (void)list(0, length);
+  mps_arena_park(arena);
+  ck_assert(arena->small.room <= 0 && !arena->small.loose &&
+            !arena->small.sparse);
+  check_lists();
+  end();
+}
+END_TEST
+
 /* Where all of the old lives on, nearly all collections are. */
 START_TEST(lives_on) {
   tdo_statistics_s before, after;
@@ -357,7 +374,7 @@ START_TEST(beside_another_chain) {
 }
 END_TEST
 
-SUITE_MAIN("small_heap", 60, replaced, short_pauses, lives_on,
+SUITE_MAIN("small_heap", 60, replaced, short_pauses, made_meanwhile, lives_on,
            grows_and_shrinks, loosened, built, alike, instead,
            instead_in_slices, noticed,
            beside_another_chain)

@@ -61,7 +61,7 @@ static void learn_judge(tdo_heap_t *heap) {
   heap->tenured = 0;
   if (nursery->condemned_size < TENURE_LEAST * nursery->capacity) {
     /* Full collections for want of memory may leave no minor one to look. */
-    if (heap->trace.full && tdo_shortage_possible(heap) && heap->tenure > 0) {
+    if (heap->trace.full && tdo_shortage_near(heap) && heap->tenure > 0) {
       heap->tenure = 0;
       heap->dense = TENURE_RUNS - 1;
     }
@@ -113,6 +113,17 @@ static void learn_adapt(tdo_heap_t *heap, double ns) {
   tdo_nursery_sizes(&nursery->capacity, &middle->capacity, &facts);
 }
 
+/* Bytes in nurseries that the mutator got since the flip: that they did not survive
+   is no sign that they are dead. */
+static double learn_made(const tdo_heap_t *heap) {
+  double made = 0;
+
+  TDO_RING_FOR(node, &heap->chains) {
+    made += TDO_RING_ENTRY(tdo_chain_t, heap_ring, node)->gens[0].fresh;
+  }
+  return made;
+}
+
 static void learn_full(tdo_heap_t *heap, double ns) {
   const tdo_gen_t *middle;
   tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
@@ -125,7 +136,8 @@ static void learn_full(tdo_heap_t *heap, double ns) {
   tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,
                     facts.survived, !heap->trace.in_place);
   if (!heap->trace.small) {
-    tdo_small_marked(&heap->small, facts.size, facts.survived);
+    tdo_small_marked(&heap->small, facts.size - learn_made(heap),
+                     facts.survived);
   } else {
     middle = &heap->default_chain->gens[1];
     tdo_small_collected(&heap->small,

@@ -71,6 +71,7 @@ static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
   return (tdo_small_facts_t){
       .old = promoted + gens[1].size + heap->top.size,
       .nursery = gens[0].capacity,
+      .young = gens[0].size,
       .minor = heap->full.minor,
       .alive = heap->alive,
       .pause = heap->pause_time,

@@ -74,7 +74,8 @@ bool tdo_small_instead(const tdo_small_t *small,
 
 bool tdo_small_at_once(const tdo_small_t *small,
                        const tdo_small_facts_t *facts) {
-  return small_live(small, facts) + facts->nursery <= ONCE_RATE * facts->pause;
+  return small_live(small, facts) + tdo_fmax(facts->nursery, facts->young) <=
+         ONCE_RATE * facts->pause;
 }
 
 bool tdo_small_soon(const tdo_small_t *small, const tdo_small_facts_t *facts,

@@ -49,7 +49,8 @@ typedef struct tdo_small {
 /* Bytes, but for the pause time (seconds). */
 typedef struct tdo_small_facts {
   double old;     /* beyond the nursery */
-  double nursery; /* its capacity */
+  double nursery; /* its capacity, */
+  double young;   /* and what is in it: more, after a collection in slices */
   double minor;   /* that minor collections look at, lately */
   double alive;   /* that survived the last collection of everything */
   double pause;
@@ -77,7 +78,7 @@ void tdo_small_flipped(tdo_small_t *small, double seconds, double alive,
 void tdo_small_collected(tdo_small_t *small, double old, double survived);
 
 /* A full collection that left in place what it could has left a heap of SIZE
-   bytes, of which so many survived it. */
+   bytes beside what was made meanwhile, of which so many survived it. */
 void tdo_small_marked(tdo_small_t *small, double size, double survived);
 
 #endif /* TDO_TRACE_SMALL_H */
