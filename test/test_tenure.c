@@ -454,6 +454,23 @@ START_TEST(clients_chain) {
 }
 END_TEST
 
+/* A limit that is far off ends no promotion as it is. */
+START_TEST(limited) {
+  begin();
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, (size_t)1 << 40),
+                   MPS_RES_OK);
+  build_some(FEW);
+  mps_arena_collect(arena); /* the nursery has next to nothing now */
+  mps_arena_release(arena);
+  arena->tenure = 1 << 20;
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  mps_arena_park(arena);
+  ck_assert(arena->trace.full && arena->tenure > 0);
+  check_some(FEW);
+  end();
+}
+END_TEST
+
 SUITE_MAIN("tenure", 60, built, grown, left_alone, written, churned,
            churned_dirty, with_points, reserved, in_parts, together, small, large,
-           clients_chain)
+           clients_chain, limited)
