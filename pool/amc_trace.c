@@ -439,8 +439,10 @@ static mps_res_t amc_scan_pinned(amc_pool_t *amc, tdo_scan_t *scan,
              !tdo_bits_get(seg->read, r.at));
     seg->marked += (size_t)(q - p);
     res = tdo_scan_formatted(scan, &amc->pool, p, q);
-    if (res != MPS_RES_OK)
+    if (res != MPS_RES_OK) {
+      (void)amc_read_later(seg, &r);
       return res;
+    }
     amc_read_more(seg, &r);
     if (TDO_UNLIKELY(tdo_scan_late(scan))) {
       scan->partly = amc_read_later(seg, &r);
@@ -514,6 +516,14 @@ bool tdo_amc_stays(const tdo_pool_t *pool, const tdo_gcseg_t *gc) {
           (double)seg->live >= pool->heap->trace.dense * (double)filled);
 }
 
+/* Is there room for it all the same? */
+static bool amc_is_part(tdo_heap_t *heap, const amc_seg_t *seg) {
+  return heap->trace.part > 0 && seg->live > 0 &&
+         tdo_evacuate_take(
+             &heap->trace.part, heap->trace.dense, seg->live,
+             (size_t)(tdo_gcseg_filled(&seg->gc) - seg->gc.seg.base));
+}
+
 /* Where what survives in white GEN goes. */
 static amc_to_t *amc_next_to(const amc_pool_t *amc, const tdo_gen_t *gen) {
   const tdo_heap_t *heap = amc->pool.heap;
@@ -531,7 +541,7 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   gc->filled = seg->scanned = seg->condemned = tdo_gcseg_filled(gc);
   TDO_CHECK(!seg->gc.nailed && !seg->kept && seg->pins == NULL);
   seg->to = amc_next_to(amc, gc->gen);
-  seg->in_place = tdo_amc_stays(pool, gc);
+  seg->in_place = tdo_amc_stays(pool, gc) && !amc_is_part(pool->heap, seg);
   gc->nailed = seg->in_place;
   gc->express = seg->in_place ? amc_fix_in_place : NULL;
 }

@@ -6,9 +6,18 @@
 
 static tdo_evacuate_t evacuate;
 
+static void check_part(double room, double most, double expected,
+                       double expected_part) {
+  double part = -1;
+  ck_assert_double_eq_tol(tdo_evacuate_share(&evacuate, room, most, &part),
+                          expected, 1e-9);
+  ck_assert_double_eq_tol(part, expected_part, 1e-9);
+}
+
 static void check_share(double room, double most, double expected) {
-  ck_assert_double_eq_tol(tdo_evacuate_share(&evacuate, room, most), expected,
-                          1e-9);
+  double part;
+  ck_assert_double_eq_tol(tdo_evacuate_share(&evacuate, room, most, &part),
+                          expected, 1e-9);
 }
 
 /* So much lives in segments of 64 bytes of which a fifth, the half, 0.7, 0.8
@@ -59,4 +68,24 @@ START_TEST(short_of_memory) {
 }
 END_TEST
 
-SUITE_MAIN("evacuate", 10, all_sparse, sparsest, short_of_memory)
+/* Of what does not fit as a whole some segments move. */
+START_TEST(in_part) {
+  double part;
+  find();
+  check_part(900, 3000, 0.75, 0);
+  check_part(899, 3000, 45.0 / 64, 449);
+  check_part(449, 1000, 0.5, 319);
+  check_part(161, 1000, 0.5, 0); /* not a single one */
+  check_part(162, 1000, 0.5, 32);
+  check_part(-1, 1000, 0, 0);
+  part = 70;
+  ck_assert(!tdo_evacuate_take(&part, 0.5, 33, 64)); /* denser */
+  ck_assert(tdo_evacuate_take(&part, 0.5, 32, 64));
+  ck_assert(tdo_evacuate_take(&part, 0.5, 32, 64));
+  ck_assert(!tdo_evacuate_take(&part, 0.5, 32, 64));
+  ck_assert_double_eq(part, 6);
+}
+END_TEST
+
+SUITE_MAIN("evacuate", 10, all_sparse, sparsest, short_of_memory,
+           in_part)

@@ -15,18 +15,34 @@ void tdo_evacuate_begin(tdo_evacuate_t *evacuate) {
 void tdo_evacuate_found(tdo_evacuate_t *evacuate, size_t live, size_t filled) {
   double share = (double)live / (double)filled;
 
-  if (share < TDO_EVACUATE_BANDS * EVACUATE_BAND)
+  if (share < TDO_EVACUATE_BANDS * EVACUATE_BAND) {
     evacuate->live[(int)(share / EVACUATE_BAND)] += (double)live;
+    ++evacuate->count[(int)(share / EVACUATE_BAND)];
+  }
   if (share < evacuate->least)
     evacuate->least = share;
 }
 
 double tdo_evacuate_share(const tdo_evacuate_t *evacuate, double room,
-                          double most) {
+                          double most, double *part_o) {
   int band = 0, bands = room < EVACUATE_SHORT * most ? TDO_EVACUATE_BANDS
                                                      : EVACUATE_SPARSE;
 
   while (band < bands && evacuate->live[band] <= room)
     room -= evacuate->live[band++];
+  /* One of them, at least? */
+  *part_o = band < bands && room > 0 &&
+                    room * evacuate->count[band] >= evacuate->live[band]
+                ? room
+                : 0;
   return band * EVACUATE_BAND;
+}
+
+bool tdo_evacuate_take(double *part_io, double share, size_t live,
+                       size_t filled) {
+  if (*part_io < (double)live ||
+      (double)live >= (share + EVACUATE_BAND) * (double)filled)
+    return false;
+  *part_io -= (double)live;
+  return true;
 }

@@ -18,8 +18,10 @@
 #define TDO_EVACUATE_BANDS 60 /* of 1/64 each; what is denser always stays */
 
 typedef struct tdo_evacuate {
-  /* Bytes that live in segments of each band, by the share that does. */
+  /* Bytes that live in segments of each band, by the share that does, and how
+     many such segments there are. */
   double live[TDO_EVACUATE_BANDS];
+  double count[TDO_EVACUATE_BANDS];
   double least; /* the least share that was found; 1: none */
 } tdo_evacuate_t;
 
@@ -31,8 +33,15 @@ void tdo_evacuate_found(tdo_evacuate_t *evacuate, size_t live, size_t filled);
 
 /* The share of live bytes from which on segments stay where they are in the
    next one, if ROOM bytes can be copied, of MOST that memory has at all: 0.75,
-   or less, but more where memory is short. */
+   or less, but more where memory is short. Of those of the next band a part can
+   be moved, in which so many bytes live (.part): in a heap in which every other
+   object died all segments may be of one band. */
 double tdo_evacuate_share(const tdo_evacuate_t *evacuate, double room,
-                          double most);
+                          double most, double *part_o);
+
+/* Is a segment of which LIVE of FILLED bytes do to be moved, but for *PART_IO,
+   if segments stay from SHARE on? Takes its bytes off, then. */
+bool tdo_evacuate_take(double *part_io, double share, size_t live,
+                       size_t filled);
 
 #endif /* TDO_TRACE_EVACUATE_H */

@@ -35,9 +35,9 @@ double tdo_shortage_room(const tdo_heap_t *heap) {
              : INFINITY;
 }
 
-double tdo_shortage_share(const tdo_heap_t *heap) {
+double tdo_shortage_share(const tdo_heap_t *heap, double *part_o) {
   return tdo_evacuate_share(&heap->evacuate, tdo_shortage_room(heap),
-                            (double)tdo_space_most(&heap->space));
+                            (double)tdo_space_most(&heap->space), part_o);
 }
 
 bool tdo_shortage_crammed(const tdo_heap_t *heap) {
@@ -109,7 +109,9 @@ static bool shortage_collect_minor(tdo_heap_t *heap) {
 
 /* Would another full collection move anything? */
 static bool shortage_moves(const tdo_heap_t *heap) {
-  return tdo_shortage_share(heap) > heap->evacuate.least;
+  double part, share = tdo_shortage_share(heap, &part);
+
+  return share > heap->evacuate.least || part > 0;
 }
 
 /* First what is cheap, then all: nothing fails before all was collected. */

@@ -20,9 +20,9 @@ bool tdo_shortage_possible(const tdo_heap_t *heap);
    of what is young survives it; infinite without a limit. */
 double tdo_shortage_room(const tdo_heap_t *heap);
 
-/* The share of live bytes from which on old segments stay in a full collection
-   (evacuate.h). */
-double tdo_shortage_share(const tdo_heap_t *heap);
+/* The share of live bytes from which on old segments stay in a full collection,
+   and what of the next ones may move (evacuate.h). */
+double tdo_shortage_share(const tdo_heap_t *heap, double *part_o);
 
 /* May what survives of what is young not fit beside it? Is that near, or can
    little of what is old be moved? */

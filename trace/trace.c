@@ -192,9 +192,11 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   trace->move_all = heap->explicit_collect;
   trace->in_place = trace->full && !trace->small &&
                     (trace_stays(heap) || tdo_shortage_all(heap));
-  trace->dense = trace->in_place ? tdo_shortage_share(heap) : 0;
-  trace->emergency =
-      heap->trace_emergency_next && trace->dense <= heap->evacuate.least;
+  trace->dense = trace->part = 0;
+  if (trace->in_place)
+    trace->dense = tdo_shortage_share(heap, &trace->part);
+  trace->emergency = heap->trace_emergency_next && trace->part <= 0 &&
+                     trace->dense <= heap->evacuate.least;
   heap->trace_emergency_next = false;
   trace->closes = trace->in_place && trace_closes(heap);
   trace->finalized = trace->moves = trace->whole = false;
@@ -212,6 +214,7 @@ bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why) {
     return false;
   trace_begin(heap, NULL, 0);
   trace->why = why;
+  trace->part = 0; /* what stays is asked, and done, one by one */
   trace->ahead = false;
   trace->state = TDO_TRACE_AHEAD;
   return true;

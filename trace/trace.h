@@ -31,7 +31,9 @@ typedef struct tdo_trace {
                         (small.h, .whole) */
   bool emergency;    /* memory ran out: preserve in place */
   bool in_place;     /* what is old stays where it is, */
-  double dense;      /* but segments of which a smaller share lived */
+  double dense;      /* but segments of which a smaller share lived, */
+  double part;       /* and some of those that are a little denser, in which so
+                        many bytes did (evacuate.h) */
   bool closes;       /* read bars go up on what stays in place at once, since
                         the shield closes all of it in no time */
   bool ahead;        /* all that can be was condemned ahead of the flip */
