@@ -124,6 +124,10 @@ extern const struct derived {
 } derived_forms[];
 extern const int derived_count;
 
+/* ---- derive_record.c */
+
+val rewrite_define_record_type(val form, struct scope *sc);
+
 /* ---- library.c */
 
 val rewrite_cond_expand(val form, struct scope *sc);

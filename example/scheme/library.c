@@ -109,8 +109,8 @@ val rewrite_cond_expand(val form, struct scope *sc) {
 
 /* ---- include */
 
-/* NAME in the folder of the file being read, to be freed; null if that is where
-   it is looked for anyway. */
+/* NAME in the folder of the file being read, to be freed; null if that is
+   where it is looked for anyway. */
 static char *beside_file(const char *name) {
   val file = vm.root[R_FILE];
   if (!is_string(file) || name[0] == '/')
@@ -303,7 +303,11 @@ val rewrite_import(val form, struct scope *sc) {
 /* (%alias new old): whether it is a keyword shows when its turn has come. */
 val rewrite_alias(val form, struct scope *sc) {
   (void)sc;
-  val v = SYM_VALUE(CADDR(form));
+  if (list_length(form) != 3)
+    raise_syntax("bad syntax", form);
+  need_identifier(CADR(form), form);
+  need_identifier(CADDR(form), form);
+  val v = SYM_VALUE(syntax_strip(CADDR(form)));
   bool keyword = is_syntax(v) || is_type(v, T_MACRO);
   return LIST(3, keyword ? G("define-syntax") : G("define"), CADR(form),
               CADDR(form));
