@@ -268,6 +268,36 @@ class Prompt(unittest.TestCase):
         self.assertIn("car", err)
 
 
+    def test_circular(self):
+        """In whatever is printed, that is an end of it."""
+        circle = "'#0=(1 . #0#)"
+        for text, shown in (
+                (f"(values {circle} 2)", r"^#0=\(1 \. #0#\) 2\n"),
+                ("(with-exception-handler (lambda (e) 5)"
+                 f" (lambda () (length {circle})))", r"not a list.*#0=\(1"),
+                ("(guard (e (#t (set-cdr!"
+                 " (error-object-irritants e) (error-object-irritants e))"
+                 ' (raise e))) (error "x" 1))', r"x: \. #0=\(1 \. #0#\)")):
+            _, out, err = ask(text)
+            self.assertRegex(out + err, shown)
+
+    def test_closed(self):
+        """Where nothing can be read any more, that is said, once."""
+        status, out, err = ask("(close-port (current-input-port))\n1\n")
+        self.assertEqual((status, out), (1, ""))
+        self.assertEqual(err.count("port is closed"), 1)
+
+    def test_left_at_a_terminal(self):
+        """What is said while an error is left is seen before the prompt."""
+        typist = Typist("-q")
+        typist.wait_for_editor("> ")
+        typist.type("(dynamic-wind (lambda () #f) (lambda () (car 1))"
+                    " (lambda () (display (* 6 7))))\n")
+        typist.wait_for("42")
+        typist.type("(exit 5)\n")
+        self.assertEqual(typist.status(), 5)
+
+
 class Exhausted(unittest.TestCase):
     """At a commit limit a program catches the error, and goes on; so does the
     prompt. No more than some collections' worth of time goes by first."""

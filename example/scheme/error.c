@@ -99,6 +99,19 @@ static bool ends_in_colon(val message) {
          string_get(message, STRING_LEN(message) - 1) == ':';
 }
 
+/* A program may have changed the list: whatever it is is printed. */
+static void print_irritants(val list, val port) {
+  if (list_length(list) < 0) {
+    port_puts(port, " . ");
+    print(list, port, PRINT_WRITE);
+    return;
+  }
+  for (; list != NIL; list = CDR(list)) {
+    port_putc(port, ' ');
+    print(CAR(list), port, PRINT_WRITE);
+  }
+}
+
 /* place: procedure: message: irritant irritant */
 void report_condition(val e, val port) {
   if (!is_type(e, T_ERROR)) {
@@ -118,10 +131,7 @@ void report_condition(val e, val port) {
   print(ERROR_MESSAGE(e), port, PRINT_DISPLAY);
   if (is_pair(ERROR_IRRITANTS(e)) && !ends_in_colon(ERROR_MESSAGE(e)))
     port_puts(port, ":");
-  for (val l = ERROR_IRRITANTS(e); is_pair(l); l = CDR(l)) {
-    port_putc(port, ' ');
-    print(CAR(l), port, PRINT_WRITE);
-  }
+  print_irritants(ERROR_IRRITANTS(e), port);
   port_putc(port, '\n');
 }
 

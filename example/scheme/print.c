@@ -28,8 +28,22 @@ static void print_value(struct printer *p, val v);
 
 /* ---- finding what needs a label */
 
+/* What may contain itself. But for pairs its slots are gone through alike:
+   what is not printed of a record or an error is no compound. */
 static bool is_compound(val v) {
-  return is_pair(v) || (is_vector(v) && VEC_LEN(v) > 0);
+  if (!is_ref(v))
+    return false;
+  switch (ref_type(v)) {
+  case T_PAIR:
+  case T_RECORD:
+  case T_ERROR:
+    return true;
+  case T_VECTOR:
+  case T_VALUES:
+    return VEC_LEN(v) > 0;
+  default:
+    return false;
+  }
 }
 
 static bool within_budget(val v, size_t *budget, int depth) {
@@ -105,7 +119,7 @@ static void mark(struct printer *p, val v) {
     entered++;
     mark(p, CAR(v));
   }
-  if (is_compound(v) && is_vector(v) && !met(p, v)) {
+  if (!is_pair(v) && is_compound(v) && !met(p, v)) {
     for (size_t i = 0; i < VEC_LEN(v); i++)
       mark(p, VEC_REF(v, i));
     leave(p, v);
@@ -353,9 +367,14 @@ static void print_record(struct printer *p, val v) {
 static void print_error(struct printer *p, val v) {
   put(p, "#<error ");
   print_value(p, ERROR_MESSAGE(v));
-  for (val l = ERROR_IRRITANTS(v); is_pair(l); l = CDR(l)) {
+  val l = ERROR_IRRITANTS(v);
+  for (; is_pair(l) && !has_label(p, l); l = CDR(l)) {
     port_putc(p->port, ' ');
     print_value(p, CAR(l));
+  }
+  if (is_pair(l)) {
+    put(p, " . ");
+    print_value(p, l);
   }
   port_putc(p->port, '>');
 }

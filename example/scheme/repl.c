@@ -46,6 +46,7 @@ void report_uncaught(void) {
   for (; winders != NIL; winders = CDR(winders))
     if (machine_call(global_value_of("%leave"), 1, &winders) == UNBOUND)
       report_raised();
+  port_flush_all();
 }
 
 static void print_result(val v) {
@@ -193,7 +194,8 @@ static int read_plain(void) {
       return status;
     if (form == UNBOUND) {
       report_uncaught();
-      if (!machine_do(skip_line, vm.root[R_STDIN]))
+      if (!machine_do(skip_line, vm.root[R_STDIN]) ||
+          !port_is_open(vm.root[R_STDIN], PORT_IN))
         return 1; /* nothing can be read any more */
       status = 1;
     } else if (!evaluate(form)) {
