@@ -62,18 +62,26 @@ static val rewrite_letrec(val form, struct scope *sc) {
   return let_body(body);
 }
 
+static val fresh_for(val id, val *pairs_io) {
+  if (!is_identifier(id))
+    raise_syntax("identifier expected", id);
+  val t = fresh("t");
+  *pairs_io = cons(cons(id, t), *pairs_io);
+  return t;
+}
+
 /* Formals with every variable replaced by a fresh one; *pairs_io collects
    (variable . fresh). */
 static val fresh_formals(val formals, val *pairs_io) {
-  if (is_identifier(formals)) {
-    val t = fresh("t");
-    *pairs_io = cons(cons(formals, t), *pairs_io);
-    return t;
-  }
-  if (!is_pair(formals))
-    return NIL;
-  val first = fresh_formals(CAR(formals), pairs_io);
-  return syntax_cons(first, fresh_formals(CDR(formals), pairs_io));
+  val list = NIL, rest;
+  if (pair_count(formals, &rest) < 0)
+    raise_syntax("circular formals", formals);
+  for (; is_pair(formals); formals = CDR(formals))
+    list = cons(fresh_for(CAR(formals), pairs_io), list);
+  rest = rest == NIL ? NIL : fresh_for(rest, pairs_io);
+  for (; list != NIL; list = CDR(list))
+    rest = syntax_cons(CAR(list), rest);
+  return rest;
 }
 
 static val call_with_values(val expr, val formals, val body) {
@@ -85,7 +93,8 @@ static val rewrite_let_values(val form, struct scope *sc) {
   (void)sc;
   need(form, 3);
   val pairs = NIL, bindings = NIL, formals = NIL;
-  for (val l = CADR(form); is_pair(l); l = CDR(l)) {
+  syntax_length(CADR(form), form);
+  for (val l = CADR(form); l != NIL; l = CDR(l)) {
     need(CAR(l), 2);
     formals = cons(fresh_formals(CAR(CAR(l)), &pairs), formals);
   }
@@ -103,6 +112,7 @@ static val rewrite_let_star_values(val form, struct scope *sc) {
   (void)sc;
   need(form, 3);
   val body = let_body(CDDR(form));
+  syntax_length(CADR(form), form);
   for (val l = list_reverse(CADR(form)); l != NIL; l = CDR(l)) {
     need(CAR(l), 2);
     body = call_with_values(CADR(CAR(l)), CAR(CAR(l)), LIST(1, body));
@@ -184,8 +194,9 @@ static val rewrite_cond(val form, struct scope *sc) {
   return rest;
 }
 
-static val case_test(val data, val key) {
+static val case_test(val data, val key, val form) {
   val test = FALSE;
+  syntax_length(data, form);
   for (val l = list_reverse(data); l != NIL; l = CDR(l)) {
     val one = LIST(3, G("eqv?"), key, quote(CAR(l)));
     test = test == FALSE ? one : LIST(3, G("or"), one, test);
@@ -210,7 +221,7 @@ static val rewrite_case(val form, struct scope *sc) {
     if (is_keyword(data, sc, "else"))
       rest = body;
     else
-      rest = LIST(4, G("if"), case_test(data, key), body, rest);
+      rest = LIST(4, G("if"), case_test(data, key, form), body, rest);
   }
   return LIST(3, G("let"), LIST(1, LIST(2, key, CADR(form))), rest);
 }

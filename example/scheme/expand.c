@@ -11,6 +11,9 @@
 
 typedef struct node *(*expander)(val form, struct scope *sc);
 
+/* More than any program has of procedures that return procedures. */
+enum { MOST_CURRIED = 1000 };
+
 static val current_pos; /* of the innermost form that has one */
 
 /* ---- small tools */
@@ -279,19 +282,15 @@ static struct node *expand_begin(val form, struct scope *sc) {
   return expand_sequence(CDR(form), sc);
 }
 
-static int count_params(val params, bool *rest_o) {
-  int n = 0;
-  for (; is_pair(params); params = CDR(params))
-    n++;
-  *rest_o = params != NIL;
-  return n;
-}
-
 static struct node *make_lambda(val params, val body, val name,
                                 struct scope *sc, val form) {
   struct node *node = node_new(N_LAMBDA, 0);
   struct scope *inner = scope_new(sc);
-  int fixed = count_params(params, &node->rest);
+  val rest;
+  int fixed = (int)pair_count(params, &rest);
+  if (fixed < 0)
+    raise_syntax("circular formals", form);
+  node->rest = rest != NIL;
   node->n = fixed + node->rest;
   node->vars = region_alloc(((size_t)node->n + 1) * sizeof *node->vars);
   node->value = name;
@@ -356,13 +355,19 @@ static struct node *expand_set(val form, struct scope *sc) {
   return node;
 }
 
+/* What (((id . params) ...) . params) defines; FALSE if it goes round. */
+static val innermost(val target) {
+  for (int n = 0; is_pair(target); target = CAR(target))
+    if (++n > MOST_CURRIED)
+      return FALSE;
+  return target;
+}
+
 /* (define id [value]), (define (id . params) body ...), curried too. */
 val define_target(val form) {
   if (list_length(form) < 2)
     raise_syntax("bad define", form);
-  val target = FORM1(form);
-  while (is_pair(target))
-    target = CAR(target);
+  val target = innermost(FORM1(form));
   if (!is_identifier(target))
     raise_syntax("identifier expected", form);
   return target;
@@ -525,6 +530,7 @@ static struct node *expand_and(val form, struct scope *sc) {
 
 /* (%record-ref object type index), from define-record-type. */
 static struct node *expand_record_ref(val form, struct scope *sc) {
+  check_form(form, 4, 4);
   struct node *node = node_new(N_PRIM, 2);
   node->op = OP_RECREF;
   node->sub[0] = expand(FORM1(form), sc);
@@ -663,15 +669,15 @@ val compile_toplevel(val form) {
 /* Programs that define their own version of a procedure which is compiled
    in line do so at the top level: look before compiling anything. */
 void note_redefinitions(val form) {
+  check_c_depth();
   if (!is_pair(form) || !is_symbol(CAR(form)) || !is_pair(CDR(form)))
     return;
   if (CAR(form) == intern("begin")) {
-    for (val l = CDR(form); is_pair(l); l = CDR(l))
+    val l = list_length(form) < 0 ? NIL : CDR(form);
+    for (; l != NIL; l = CDR(l))
       note_redefinitions(CAR(l));
   } else if (CAR(form) == intern("define") || CAR(form) == intern("set!")) {
-    val target = FORM1(form);
-    while (is_pair(target))
-      target = CAR(target);
+    val target = innermost(FORM1(form));
     if (is_symbol(target))
       SYM_INLINE(target) = FALSE;
   }

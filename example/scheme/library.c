@@ -95,7 +95,8 @@ static bool feature_holds(val req, struct scope *sc) {
 
 /* What follows the first requirement that holds. */
 static val chosen(val form, struct scope *sc) {
-  for (val l = CDR(form); is_pair(l); l = CDR(l)) {
+  need(form, 1, form);
+  for (val l = CDR(form); l != NIL; l = CDR(l)) {
     need(CAR(l), 1, form);
     if (feature_holds(CAR(CAR(l)), sc))
       return CDR(CAR(l));
@@ -146,7 +147,8 @@ static val open_included(val name) {
 /* The data in the files that the form names. */
 static val included(val form, bool fold) {
   val list = NIL;
-  for (val l = CDR(form); is_pair(l); l = CDR(l)) {
+  need(form, 1, form);
+  for (val l = CDR(form); l != NIL; l = CDR(l)) {
     if (!is_string(CAR(l)))
       raise_syntax("bad include", form);
     val port = open_included(CAR(l));

@@ -59,13 +59,6 @@ static struct match *bind(struct match *list, val id, val form) {
 
 static bool match(struct rules *r, val pattern, val form, struct match **out);
 
-static int pair_count(val l) {
-  int n = 0;
-  for (; is_pair(l); l = CDR(l))
-    n++;
-  return n;
-}
-
 static val vector_list(val v) {
   val list = NIL;
   for (size_t i = VEC_LEN(v); i > 0; i--) {
@@ -96,10 +89,10 @@ static void bind_many(struct rules *r, val pattern, struct match **items,
 
 static bool match_ellipsis(struct rules *r, val pattern, val form,
                            struct match **out) {
-  val tail = CDR(CDR(pattern));
-  int n = pair_count(form) - pair_count(tail);
+  val tail = CDR(CDR(pattern)), end;
+  int n = (int)(pair_count(form, &end) - pair_count(tail, &end));
   if (n < 0)
-    return false;
+    return false; /* a circular form has -1 */
   struct match **items = region_alloc(((size_t)n + 1) * sizeof *items);
   for (int i = 0; i < n; i++, form = CDR(form))
     if (!match(r, CAR(pattern), CAR(form), &items[i]))

@@ -4,9 +4,10 @@
 
 /* ---- tools */
 
-intptr_t list_length(val list) {
+intptr_t pair_count(val list, val *end_o) {
   intptr_t n = 0;
   val slow = list;
+  *end_o = FALSE;
   while (is_pair(list)) {
     list = CDR(list);
     if ((++n & 1) == 0) {
@@ -15,7 +16,14 @@ intptr_t list_length(val list) {
         return -1;
     }
   }
-  return list == NIL ? n : -1;
+  *end_o = list;
+  return n;
+}
+
+intptr_t list_length(val list) {
+  val end;
+  intptr_t n = pair_count(list, &end);
+  return end == NIL ? n : -1;
 }
 
 val list_reverse(val list) {

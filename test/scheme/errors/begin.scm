@@ -1,0 +1,2 @@
+;; expect: nested too deeply
+#0=(begin #0#)
