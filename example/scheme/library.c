@@ -180,6 +180,18 @@ struct set {
   bool all;
 };
 
+static val aliases(void) {
+  return SYM_VALUE(intern("%aliases"));
+}
+
+/* Was the name made by an import or export, and not defined since? */
+static bool is_alias(val name) {
+  val old = table_ref(aliases(), name, FALSE);
+  return old != FALSE && SYM_VALUE(old) == SYM_VALUE(name);
+}
+
+/* All that is bound under a name of its own: with aliases a prefix for all
+   names would make twice as many each time. */
 static val global_names(void) {
   val tab = vm.root[R_SYMTAB], list = NIL;
   for (size_t i = 0; i < VEC_LEN(tab); i++) {
@@ -187,7 +199,7 @@ static val global_names(void) {
     for (val l = VEC_REF(tab, i); l != NIL; l = CDR(l)) {
       val name = SYM_NAME(CAR(l));
       bool own = STRING_LEN(name) > 0 && string_get(name, 0) == '%';
-      if (SYM_VALUE(CAR(l)) != UNBOUND && !own)
+      if (SYM_VALUE(CAR(l)) != UNBOUND && !own && !is_alias(CAR(l)))
         list = cons(cons(CAR(l), CAR(l)), list);
     }
   }
@@ -283,23 +295,57 @@ static struct set import_set(val set, val form) {
   return (struct set){known ? CDR(library) : NIL, !known};
 }
 
-/* In front of forms, the definitions of what is called otherwise. */
-static val define_aliases(val exports, val forms) {
-  for (; exports != NIL; exports = CDR(exports))
-    if (CAR(CAR(exports)) != CDR(CAR(exports)))
-      forms = syntax_cons(
-          LIST(3, G("%alias"), CAR(CAR(exports)), CDR(CAR(exports))), forms);
+static val in_front(val reversed, val forms) {
+  for (; reversed != NIL; reversed = CDR(reversed))
+    forms = syntax_cons(CAR(reversed), forms);
   return forms;
+}
+
+static val define_alias(val new, val old, val forms) {
+  return syntax_cons(LIST(3, G("%alias"), new, old), forms);
+}
+
+/* A table of the names that are to be defined. */
+static val new_names(val exports) {
+  val names = make_table(TABLE_EQ, TABLE_STRONG);
+  for (; exports != NIL; exports = CDR(exports)) {
+    val new = CAR(CAR(exports)), old = CDR(CAR(exports));
+    if (new == old)
+      continue;
+    table_set(names, new, TRUE);
+    if (SYM_VALUE(new) == UNBOUND)
+      table_set(aliases(), new, old);
+  }
+  return names;
+}
+
+/* In front of forms, the definitions of what is called otherwise. An old name
+   that becomes a new one is fetched before any is defined. */
+static val define_aliases(val exports, val forms) {
+  val names = new_names(exports), fetched = NIL;
+  for (; exports != NIL; exports = CDR(exports)) {
+    val new = CAR(CAR(exports)), old = CDR(CAR(exports));
+    if (new == old)
+      continue;
+    if (table_ref(names, old, FALSE) != FALSE) {
+      val first = make_uninterned(SYM_NAME(old));
+      fetched = define_alias(first, old, fetched);
+      old = first;
+    }
+    forms = define_alias(new, old, forms);
+  }
+  return in_front(fetched, forms);
 }
 
 val rewrite_import(val form, struct scope *sc) {
   (void)sc;
-  val forms = NIL;
+  val pairs = NIL;
   form = syntax_strip(form);
   need(form, 1, form);
   for (val l = CDR(form); l != NIL; l = CDR(l))
-    forms = define_aliases(import_set(CAR(l), form).list, forms);
-  return begin(forms);
+    for (val p = import_set(CAR(l), form).list; p != NIL; p = CDR(p))
+      pairs = cons(CAR(p), pairs);
+  return begin(define_aliases(pairs, NIL));
 }
 
 /* (%alias new old): whether it is a keyword shows when its turn has come. */
@@ -319,7 +365,7 @@ val rewrite_alias(val form, struct scope *sc) {
 
 struct library {
   val exports;
-  val body; /* reversed */
+  val imports, body; /* reversed */
 };
 
 static void export(struct library *library, val spec, val form) {
@@ -342,8 +388,8 @@ static void declare_all(struct library *library, val forms, struct scope *sc) {
 }
 
 static bool is_body(val head, struct scope *sc) {
-  return is_keyword(head, sc, "begin") || is_keyword(head, sc, "import") ||
-         is_keyword(head, sc, "include") || is_keyword(head, sc, "include-ci");
+  return is_keyword(head, sc, "begin") || is_keyword(head, sc, "include") ||
+         is_keyword(head, sc, "include-ci");
 }
 
 static void declare(struct library *library, val form, struct scope *sc) {
@@ -352,6 +398,8 @@ static void declare(struct library *library, val form, struct scope *sc) {
   val head = CAR(form);
   if (is_body(head, sc))
     library->body = syntax_cons(form, library->body);
+  else if (is_keyword(head, sc, "import"))
+    library->imports = syntax_cons(form, library->imports);
   else if (is_keyword(head, sc, "export"))
     for (val l = CDR(form); l != NIL; l = CDR(l))
       export(library, CAR(l), form);
@@ -363,8 +411,9 @@ static void declare(struct library *library, val form, struct scope *sc) {
     raise_syntax("bad library declaration", form);
 }
 
+/* Whatever the order of its declarations, imports come before the body. */
 val rewrite_define_library(val form, struct scope *sc) {
-  struct library library = {NIL, NIL};
+  struct library library = {NIL, NIL, NIL};
   need(form, 2, form);
   val name = syntax_strip(CADR(form));
   if (!is_library_name(name))
@@ -373,7 +422,6 @@ val rewrite_define_library(val form, struct scope *sc) {
   val list = cons(cons(name, library.exports), *libraries());
   *libraries() = list;
   val forms = define_aliases(library.exports, NIL);
-  for (val l = library.body; l != NIL; l = CDR(l))
-    forms = syntax_cons(CAR(l), forms);
-  return begin(forms);
+  forms = in_front(library.body, forms);
+  return begin(in_front(library.imports, forms));
 }

@@ -621,6 +621,9 @@
          '(base case-lambda char cxr eval file inexact lazy load
            process-context read repl time write)))
 
+;; Names that import and export have made, and what they are other names of.
+(define %aliases (make-eq-hash-table))
+
 (define (eval form . environment) ((%compile form)))
 
 ;; A continuation that is captured in a form goes on with the forms after it
