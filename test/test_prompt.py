@@ -417,6 +417,9 @@ class Files(unittest.TestCase):
                 ' (call-with-input-file "/tmp" read-char))')
         self.assertEqual(ask("", "-e", text),
                          (0, "(/tmp Is a directory)", ""))
+        status, _, err = ask("", "-e", '(include "/tmp")')
+        self.assertEqual(status, 1)
+        self.assertIn("include: cannot read", err)
         status, _, err = ask("", "/tmp")
         self.assertEqual(status, 1)
         self.assertIn("Is a directory", err)

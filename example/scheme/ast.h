@@ -78,6 +78,7 @@ enum head {
   HEAD_DEFINE,
   HEAD_DEFINE_SYNTAX,
   HEAD_BEGIN,
+  HEAD_IN_FILE,
   HEAD_LAMBDA
 };
 enum head form_head(val form, struct scope *sc);
@@ -128,11 +129,19 @@ extern const int derived_count;
 
 val rewrite_define_record_type(val form, struct scope *sc);
 
+/* ---- include.c */
+
+val rewrite_include(val form, struct scope *sc);
+val rewrite_include_ci(val form, struct scope *sc);
+/* A list of (%in-file path form ...) for the files that the form names. */
+val included_forms(val form, bool fold);
+/* Makes the file of (%in-file path form ...) that being read; returns the one
+   before, which R_FILE is to be again. */
+val enter_file(val form);
+
 /* ---- library.c */
 
 val rewrite_cond_expand(val form, struct scope *sc);
-val rewrite_include(val form, struct scope *sc);
-val rewrite_include_ci(val form, struct scope *sc);
 val rewrite_import(val form, struct scope *sc);
 val rewrite_define_library(val form, struct scope *sc);
 val rewrite_alias(val form, struct scope *sc);

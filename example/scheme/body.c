@@ -11,7 +11,7 @@
 
 struct item {
   struct var *var; /* null for an expression */
-  val form;
+  val form, file;
   bool lambda, early;
   struct node *node;
 };
@@ -31,7 +31,8 @@ static void body_push(struct body *b, struct var *var, val form, bool lambda) {
     b->items = items;
     b->size = size;
   }
-  b->items[b->n++] = (struct item){var, form, lambda, false, NULL};
+  b->items[b->n++] = (struct item){
+      .var = var, .form = form, .file = vm.root[R_FILE], .lambda = lambda};
 }
 
 static bool defines_lambda(val form, struct scope *sc) {
@@ -59,6 +60,14 @@ static void body_define_syntax(struct body *b, val form) {
   scope_add_macro(b->sc, id, macro_from_spec(CAR(CDR(CDR(form))), b->sc));
 }
 
+static void body_scan(struct body *b, val forms);
+
+static void body_scan_file(struct body *b, val form) {
+  val outer = enter_file(form);
+  body_scan(b, CDR(CDR(form)));
+  vm.root[R_FILE] = outer;
+}
+
 static void body_scan(struct body *b, val forms) {
   check_c_depth();
   syntax_length(forms, forms);
@@ -71,18 +80,20 @@ static void body_scan(struct body *b, val forms) {
       body_define_syntax(b, form);
     else if (head == HEAD_BEGIN)
       body_scan(b, CDR(form));
+    else if (head == HEAD_IN_FILE)
+      body_scan_file(b, form);
     else
       body_push(b, NULL, form, false);
   }
 }
 
 static void body_expand_item(struct body *b, struct item *it) {
-  if (it->var == NULL) {
-    it->node = expand(it->form, b->sc);
-    return;
-  }
-  it->node = define_value(it->form, b->sc);
-  if (!it->lambda)
+  val outer = vm.root[R_FILE];
+  vm.root[R_FILE] = it->file;
+  it->node = it->var == NULL ? expand(it->form, b->sc)
+                             : define_value(it->form, b->sc);
+  vm.root[R_FILE] = outer;
+  if (it->var != NULL && !it->lambda)
     it->early = it->var->refs > 0;
 }
 

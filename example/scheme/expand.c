@@ -282,6 +282,13 @@ static struct node *expand_begin(val form, struct scope *sc) {
   return expand_sequence(CDR(form), sc);
 }
 
+static struct node *expand_in_file(val form, struct scope *sc) {
+  val outer = enter_file(form);
+  struct node *node = expand_sequence(REST1(form), sc);
+  vm.root[R_FILE] = outer;
+  return node;
+}
+
 static struct node *make_lambda(val params, val body, val name,
                                 struct scope *sc, val form) {
   struct node *node = node_new(N_LAMBDA, 0);
@@ -563,6 +570,7 @@ static const struct core {
     {"define", expand_define},
     {"define-syntax", expand_define_syntax},
     {"begin", expand_begin},
+    {"%in-file", expand_in_file},
     /* words that other forms look for: see is_keyword */
     {"else", expand_error},
     {"=>", expand_error},
@@ -599,6 +607,7 @@ enum head form_head(val form, struct scope *sc) {
   return core == expand_define          ? HEAD_DEFINE
          : core == expand_define_syntax ? HEAD_DEFINE_SYNTAX
          : core == expand_begin         ? HEAD_BEGIN
+         : core == expand_in_file       ? HEAD_IN_FILE
          : core == expand_lambda        ? HEAD_LAMBDA
                                         : HEAD_OTHER;
 }

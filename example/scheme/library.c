@@ -1,4 +1,4 @@
-/* Testudo: libraries and files, in the Scheme interpreter.
+/* Testudo: libraries, in the Scheme interpreter.
    SPDX-License-Identifier: BSD-2-Clause
 
    All names are global: a library is a sequence of definitions, and what
@@ -6,10 +6,6 @@
    of the program exports is noted, so that import can tell; of any other
    import takes it that everything global is its. */
 #include "ast.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define G(name)  global_id(name)
 #define LIST     syntax_list
@@ -108,68 +104,6 @@ val rewrite_cond_expand(val form, struct scope *sc) {
   return begin(chosen(form, sc));
 }
 
-/* ---- include */
-
-/* NAME in the folder of the file being read, to be freed; null if that is
-   where it is looked for anyway. */
-static char *beside_file(const char *name) {
-  val file = vm.root[R_FILE];
-  if (!is_string(file) || name[0] == '/')
-    return NULL;
-  char *path = string_to_utf8(file, NULL);
-  char *slash = strrchr(path, '/');
-  char *joined = NULL;
-  if (slash != NULL) {
-    slash[1] = 0;
-    joined = malloc(strlen(path) + strlen(name) + 1);
-    if (joined != NULL)
-      strcat(strcpy(joined, path), name);
-  }
-  free(path);
-  return joined;
-}
-
-/* Beside the file being read, or where the system finds it. */
-static val open_included(val name) {
-  char *s = string_to_name(name, "include");
-  char *beside = beside_file(s);
-  val port = beside == NULL ? FALSE : port_open_file(beside, PORT_IN);
-  if (port == FALSE)
-    port = port_open_file(s, PORT_IN);
-  int error = errno;
-  free(beside);
-  free(s);
-  if (port == FALSE)
-    raise_file("include", "cannot open file", name, error);
-  return port;
-}
-
-/* The data in the files that the form names. */
-static val included(val form, bool fold) {
-  val list = NIL;
-  need(form, 1, form);
-  for (val l = CDR(form); l != NIL; l = CDR(l)) {
-    if (!is_string(CAR(l)))
-      raise_syntax("bad include", form);
-    val port = open_included(CAR(l));
-    port_set_fold(port, fold);
-    for (val v = read_datum(port); v != EOFVAL; v = read_datum(port))
-      list = cons(v, list);
-    port_close(port);
-  }
-  return list_reverse(list);
-}
-
-val rewrite_include(val form, struct scope *sc) {
-  (void)sc;
-  return begin(included(form, false));
-}
-
-val rewrite_include_ci(val form, struct scope *sc) {
-  (void)sc;
-  return begin(included(form, true));
-}
-
 /* ---- import
 
    An import set is a list of exports, and whether everything else that is
@@ -247,12 +181,20 @@ static struct set set_except(struct set set, val names, val form) {
   return set;
 }
 
+static val add_prefixed(val prefix, val exports, val list) {
+  for (; exports != NIL; exports = CDR(exports)) {
+    val name = prefixed(prefix, CAR(CAR(exports)));
+    list = cons(cons(name, CDR(CAR(exports))), list);
+  }
+  return list;
+}
+
 static struct set set_prefix(struct set set, val args, val form) {
   need(args, 1, form);
   need_identifier(CAR(args), form);
-  val list = NIL;
-  for (val l = set.all ? global_names() : set.list; l != NIL; l = CDR(l))
-    list = cons(cons(prefixed(CAR(args), CAR(CAR(l))), CDR(CAR(l))), list);
+  val list = add_prefixed(CAR(args), set.list, NIL);
+  if (set.all)
+    list = add_prefixed(CAR(args), global_names(), list);
   return (struct set){list, false};
 }
 
@@ -392,12 +334,25 @@ static bool is_body(val head, struct scope *sc) {
          is_keyword(head, sc, "include-ci");
 }
 
+static void declare_in_file(struct library *library, val form,
+                            struct scope *sc) {
+  val outer = enter_file(form);
+  declare_all(library, CDDR(form), sc);
+  vm.root[R_FILE] = outer;
+}
+
+/* The body is looked at when the file of a declaration has been left. */
+static void add_body(struct library *library, val form) {
+  form = LIST(3, G("%in-file"), vm.root[R_FILE], form);
+  library->body = syntax_cons(form, library->body);
+}
+
 static void declare(struct library *library, val form, struct scope *sc) {
   check_c_depth();
   need(form, 1, form);
   val head = CAR(form);
   if (is_body(head, sc))
-    library->body = syntax_cons(form, library->body);
+    add_body(library, form);
   else if (is_keyword(head, sc, "import"))
     library->imports = syntax_cons(form, library->imports);
   else if (is_keyword(head, sc, "export"))
@@ -406,7 +361,9 @@ static void declare(struct library *library, val form, struct scope *sc) {
   else if (is_keyword(head, sc, "cond-expand"))
     declare_all(library, chosen(form, sc), sc);
   else if (is_keyword(head, sc, "include-library-declarations"))
-    declare_all(library, included(form, false), sc);
+    declare_all(library, included_forms(form, false), sc);
+  else if (is_keyword(head, sc, "%in-file"))
+    declare_in_file(library, form, sc);
   else
     raise_syntax("bad library declaration", form);
 }

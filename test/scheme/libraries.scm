@@ -78,3 +78,15 @@
 ;; a file that lies beside this one, though it does not run there
 (include "beside.inc")
 (show beside)
+;; and files beside one that lies elsewhere
+(include "inner/outer.inc")
+(show (list deeper (deeper-by-procedure) deeper-in-body))
+(let ()
+  (include "inner/outer.inc")
+  (show (list deeper (deeper-by-procedure) deeper-in-body)))
+(define-library (inner)
+  (include-library-declarations "inner/declarations.sld"))
+(show declared)
+;; a name that was renamed has a prefix, too
+(import (prefix (rename (scheme base) (cadr second)) r:))
+(show (r:second '(1 2)))

@@ -1,0 +1,1 @@
+(import (scheme base))
