@@ -325,39 +325,46 @@ static val quasi_nested(val t, int depth, struct scope *sc) {
   return quasi_cons(quote(CAR(t)), inner, sc, t);
 }
 
+/* The first of t, or what is spliced there, in front of what the rest has
+   become. */
+static val quasi_element(val t, val tail, int depth, struct scope *sc) {
+  val head = CAR(t);
+  if (depth > 0 || !is_pair(head) ||
+      !is_keyword(CAR(head), sc, "unquote-splicing"))
+    return quasi_cons(quasi_item(head, depth, sc), tail, sc, t);
+  need(head, 2);
+  if (is_form(tail, sc, "quote") && CADR(tail) == NIL)
+    return CADR(head);
+  return LIST(3, G("append"), CADR(head), tail);
+}
+
 static val quasi_pair(val t, int depth, struct scope *sc) {
   if (is_form(t, sc, "unquote"))
     return depth == 0 ? CADR(t) : quasi_nested(t, depth - 1, sc);
   if (is_form(t, sc, "quasiquote"))
     return quasi_nested(t, depth + 1, sc);
-  val head = CAR(t);
-  if (is_pair(head) && is_keyword(CAR(head), sc, "unquote-splicing") &&
-      depth == 0) {
-    need(head, 2);
-    val tail = quasi(CDR(t), depth, sc);
-    if (is_form(tail, sc, "quote") && CADR(tail) == NIL)
-      return CADR(head);
-    return LIST(3, G("append"), CADR(head), tail);
-  }
   if (is_form(t, sc, "unquote-splicing"))
     return quasi_nested(t, depth - 1, sc);
-  val first = quasi_item(head, depth, sc);
-  return quasi_cons(first, quasi(CDR(t), depth, sc), sc, t);
+  return quasi_element(t, quasi(CDR(t), depth, sc), depth, sc);
+}
+
+/* No tail of its elements is a form to unquote. */
+static val quasi_vector(val t, int depth, struct scope *sc) {
+  val list = NIL, q = quote(NIL);
+  for (size_t i = VEC_LEN(t); i > 0; i--) {
+    PIN(t);
+    list = cons(VEC_REF(t, i - 1), list);
+    q = quasi_element(list, q, depth, sc);
+  }
+  return stands_for(q, list, sc) ? quote(t) : LIST(2, G("list->vector"), q);
 }
 
 static val quasi(val t, int depth, struct scope *sc) {
   check_c_depth();
   if (is_pair(t))
     return quasi_pair(t, depth, sc);
-  if (is_vector(t)) {
-    val list = NIL;
-    for (size_t i = VEC_LEN(t); i > 0; i--) {
-      PIN(t);
-      list = cons(VEC_REF(t, i - 1), list);
-    }
-    val q = quasi(list, depth, sc);
-    return stands_for(q, list, sc) ? quote(t) : LIST(2, G("list->vector"), q);
-  }
+  if (is_vector(t))
+    return quasi_vector(t, depth, sc);
   return is_identifier(t) || t == NIL ? quote(t) : t;
 }
 

@@ -201,22 +201,25 @@ static val repeat(struct instance *in, val t, int depth, struct match *ms,
   return acc;
 }
 
-static val instantiate_pair(struct instance *in, val t, struct match *ms) {
+/* (... template): no ellipsis inside. */
+static val instantiate_plainly(struct instance *in, val t, struct match *ms) {
+  struct rules plain = *in->rules;
+  plain.ellipsis = UNSPEC;
+  struct instance escaped = {&plain, in->renamed};
+  val v = instantiate(&escaped, t, ms);
+  in->renamed = escaped.renamed;
+  return v;
+}
+
+/* Items, each with the ellipses that follow it, and what comes after them. */
+static val instantiate_items(struct instance *in, val t, struct match *ms) {
   struct rules *r = in->rules;
-  if (is_ellipsis(r, CAR(t)) && is_pair(CDR(t))) {
-    struct rules plain = *r;
-    plain.ellipsis = UNSPEC; /* (... template): no ellipsis inside */
-    struct instance escaped = {&plain, in->renamed};
-    val v = instantiate(&escaped, CAR(CDR(t)), ms);
-    in->renamed = escaped.renamed;
-    return v;
-  }
   val acc = NIL;
+  if (is_pair(t) && is_ellipsis(r, CAR(t)))
+    raise_syntax("ellipsis after no template", syntax_strip(t));
   while (is_pair(t)) {
     val item = CAR(t);
     int depth = 0;
-    if (is_ellipsis(r, item) && acc == NIL)
-      break;
     t = CDR(t);
     while (is_pair(t) && is_ellipsis(r, CAR(t))) {
       depth++;
@@ -226,6 +229,14 @@ static val instantiate_pair(struct instance *in, val t, struct match *ms) {
                     : syntax_cons(instantiate(in, item, ms), acc);
   }
   return append_reversed(acc, t == NIL ? NIL : instantiate(in, t, ms));
+}
+
+static val instantiate_vector(struct instance *in, val t, struct match *ms) {
+  val list = instantiate_items(in, vector_list(t), ms);
+  val v = make_vector((size_t)list_length(list), FALSE);
+  for (size_t i = 0; list != NIL; list = CDR(list))
+    VEC_REF(v, i++) = CAR(list);
+  return v;
 }
 
 static val instantiate(struct instance *in, val t, struct match *ms) {
@@ -239,15 +250,10 @@ static val instantiate(struct instance *in, val t, struct match *ms) {
     return m->form;
   }
   if (is_pair(t))
-    return instantiate_pair(in, t, ms);
-  if (is_vector(t)) {
-    val list = instantiate(in, vector_list(t), ms);
-    val v = make_vector((size_t)list_length(list), FALSE);
-    for (size_t i = 0; list != NIL; list = CDR(list))
-      VEC_REF(v, i++) = CAR(list);
-    return v;
-  }
-  return t;
+    return is_ellipsis(in->rules, CAR(t)) && is_pair(CDR(t))
+               ? instantiate_plainly(in, CAR(CDR(t)), ms)
+               : instantiate_items(in, t, ms);
+  return is_vector(t) ? instantiate_vector(in, t, ms) : t;
 }
 
 /* ---- entry */

@@ -74,3 +74,12 @@
 (define-syntax arrow (syntax-rules (=>) ((_ a => b) (list a b)) ((_ a c b) 7)))
 (show (arrow 1 => 2) (let ((=> 0)) (arrow 1 => 2)) (arrow 1 2 3))
 (show (let ((_ 1) (unquote 2)) (+ _ unquote)))
+;; a tail of a vector's elements is no form
+(let ((a 3) (l '(1 2)))
+  (show `#(unquote a)) (show `#(1 unquote 5)) (show `#(,a)) (show `#(0 ,@l ,a)) (show `#(unquote-splicing a))
+  (show `#(quasiquote a)) (show `#()) (show `#(1 #(,a))) (show `(1 unquote a)) (show `#(x `#(,@,l)))
+  (show `#(`(1 ,(2 ,a)) ,a)))
+(define-syntax vectors
+  (syntax-rules ()
+    ((_ a b ...) '(#(b ...) #(a b ... a) #((b a) ...) #(((... ...) b) ...) #((... (a ...)) a)))))
+(show (vectors 1 2 3))

@@ -133,7 +133,12 @@
      (source "(let*-values ((#0=(a . #0#) 1)) 1)")
      (source "(define-values #0=(a . #0#) 1)")
      (source "(define-values 5 1)")
-     (source "(%record-ref)"))
+     (source "(%record-ref)")
+     (source "(let-syntax ((m (syntax-rules () ((_ a) '#(... a))))) (m 1))")
+     (source "(let-syntax ((m (syntax-rules () ((_ a) '#(... ...))))) (m 1))")
+     (source "(let-syntax ((m (syntax-rules () ((_ a) '(...))))) (m 1))")
+     (source "(let-syntax ((m (syntax-rules () ((_ a) '(... . a))))) (m 1))")
+     (source "(let-syntax ((m (syntax-rules () ((_ a) '#(...))))) (m 1))"))
 ;; reader
 (try (datum "(1 2")
      (datum "\"abc")
