@@ -338,6 +338,12 @@ class Exhausted(unittest.TestCase):
             status, out, err = ask("", "--limit=32M", "-e", text)
             self.assertEqual((status, out), (0, '"out of memory"\n'), err)
 
+    def test_buffer_is_kept(self):
+        """Not lost with the error: the leak sanitizer would say so."""
+        line = "(open-input-string (make-string 30000000 #\\a))"
+        text = f"(guard (e (#t 1)) (read-line {line}))"
+        self.assertEqual(ask("", "--limit=40M", "-e", text), (0, "1\n", ""))
+
     def test_not_caught(self):
         text = ("(define (grow n) (+ 1 (grow n)))\n(grow 0)\n"
                 "(display (* 6 7))\n")
@@ -410,6 +416,16 @@ class Files(unittest.TestCase):
         status, out, err = ask("", "-e", text)
         self.assertEqual((status, out), (1, "2"))
         self.assertEqual(err.count("No space left on device"), 1, err)
+
+    def test_many_ports(self):
+        """Opening one does not look at all that there are."""
+        text = ("(define (open n l) (if (= n 0) l (open (- n 1)"
+                ' (cons (open-input-string "") l))))'
+                "(define (seconds n) (let ((start (runtime))) (open n '())"
+                " (- (runtime) start)))"
+                "(define few (max (seconds 10000) 0.02))"
+                "(gc) (display (< (seconds 80000) (* 30 few)))")
+        self.assertEqual(ask(text), (0, "#t", ""))
 
     def test_read_errors(self):
         text = ("(guard (e ((file-error? e)"

@@ -26,6 +26,7 @@ struct port {
 
 static struct port *ports;
 static size_t port_limit;
+static size_t all_used; /* so many of the first ones are */
 
 static struct port *port_of(val port) {
   return &ports[fix_int(SLOT(port, 1))];
@@ -33,10 +34,9 @@ static struct port *port_of(val port) {
 
 /* An index that is not used, or port_limit. */
 static size_t find_index(void) {
-  size_t i = 0;
-  while (i < port_limit && ports[i].used)
-    i++;
-  return i;
+  while (all_used < port_limit && ports[all_used].used)
+    all_used++;
+  return all_used;
 }
 
 /* Returns the first of them. */
@@ -378,6 +378,8 @@ void port_release(val port) {
   free(p->name);
   free(p->data);
   memset(p, 0, sizeof *p);
+  size_t i = (size_t)(p - ports);
+  all_used = i < all_used ? i : all_used;
 }
 
 int port_flags(val port) {

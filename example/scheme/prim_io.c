@@ -174,52 +174,44 @@ static val p_ready(int argc, val *argv) {
   return boolean(port_ready(input(argc, argv, 0)));
 }
 
-struct text {
+/* Text as it comes. Its memory outlives errors. */
+static struct text {
   char *s;
   size_t n, size;
-};
+} text;
 
-static void text_add(struct text *t, int c) {
-  if (t->n + 4 > t->size) {
-    size_t size = t->size * 2 + 128;
-    char *s = memory_may_have(t->n) ? realloc(t->s, size) : NULL;
-    if (s == NULL) {
-      free(t->s);
+static void text_add(int c) {
+  if (text.n + 4 > text.size) {
+    size_t size = text.size * 2 + 128;
+    char *s = memory_may_have(text.n) ? realloc(text.s, size) : NULL;
+    if (s == NULL)
       raise_kind("memory", NULL, "out of memory", NIL);
-    }
-    t->s = s;
-    t->size = size;
+    text.s = s;
+    text.size = size;
   }
-  t->n += utf8_encode((uint32_t)c, t->s + t->n);
-}
-
-static val text_finish(struct text *t) {
-  val v = string_from_utf8(t->s, t->n);
-  free(t->s);
-  return v;
+  text.n += utf8_encode((uint32_t)c, text.s + text.n);
 }
 
 static val p_read_line(int argc, val *argv) {
   val port = input(argc, argv, 0);
-  struct text t = {NULL, 0, 0};
   int c = port_getc(port);
   if (c < 0)
     return EOFVAL;
-  for (; c >= 0 && c != '\n'; c = port_getc(port))
-    text_add(&t, c);
-  return text_finish(&t);
+  for (text.n = 0; c >= 0 && c != '\n'; c = port_getc(port))
+    text_add(c);
+  return string_from_utf8(text.s, text.n);
 }
 
 static val p_read_string(int argc, val *argv) {
   size_t k = arg_index(argv, 0, (size_t)1 << 40);
   val port = input(argc, argv, 1);
-  struct text t = {NULL, 0, 0};
   int c = 0;
   if (k == 0)
     return make_string(0, false);
+  text.n = 0;
   for (size_t i = 0; i < k && (c = port_getc(port)) >= 0; i++)
-    text_add(&t, c);
-  return t.n == 0 ? EOFVAL : text_finish(&t);
+    text_add(c);
+  return text.n == 0 ? EOFVAL : string_from_utf8(text.s, text.n);
 }
 
 static val p_read_u8(int argc, val *argv) {

@@ -479,7 +479,8 @@ static val p_shift(int argc, val *argv) {
   intptr_t n = arg_fix(argv, 1);
   if (n >= 0 || !int_negative(v))
     return int_shift(v, n);
-  return arith_floor_quotient(v, int_shift(FIX(1), -n));
+  /* the bits that are dropped are those of -1 - v, turned over */
+  return arith_sub(FIX(-1), int_shift(arith_sub(FIX(-1), v), n));
 }
 
 static val bitwise(int argc, val *argv, intptr_t unit, int op) {
