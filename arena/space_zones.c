@@ -311,10 +311,6 @@ static mps_res_t space_take(size_t *first_o, tdo_space_t *sp, size_t n,
     sp->committed += tdo_space_bytes(sp, n);
   else
     sp->spare -= tdo_space_bytes(sp, n);
-  if (sp->hooks.taken != NULL)
-    sp->hooks.taken(sp->hooks.closure, first, first + n);
-  if (group >= TDO_GROUP_FIRST)
-    tdo_space_fresh_ahead(sp, first + n);
   *first_o = first;
   return MPS_RES_OK;
 }
@@ -327,16 +323,23 @@ mps_res_t tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
   ++sp->busy;
   res = space_take(first_o, sp, n, group, high, owner);
   --sp->busy;
-  return res;
+  if (res != MPS_RES_OK)
+    return res;
+  /* To open what was closed may take memory that is spare elsewhere. */
+  if (sp->hooks.taken != NULL)
+    sp->hooks.taken(sp->hooks.closure, *first_o, *first_o + n);
+  if (group >= TDO_GROUP_FIRST)
+    tdo_space_fresh_ahead(sp, *first_o + n);
+  return MPS_RES_OK;
 }
 
 void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
   size_t limit = first + n;
 
-  ++sp->busy;
   TDO_CHECK(n > 0 && tdo_bits_all_set(sp->used, first, limit));
   if (sp->hooks.dropped != NULL)
     sp->hooks.dropped(sp->hooks.closure, first, limit);
+  ++sp->busy;
   tdo_bits_clear_range(sp->used, first, limit);
   for (size_t g = first; g < limit; ++g)
     sp->owner[g] = NULL;

@@ -47,6 +47,7 @@ static void on_decommitted(void *closure, size_t first, size_t limit) {
 
 static void on_taken(void *closure, size_t first, size_t limit) {
   REQUIRE(tdo_bits_all_set(closure, first, limit)); /* they have memory */
+  REQUIRE(space.busy == 0); /* spare memory may go to open them */
   told_set(told_taken, first, limit, true);
 }
 
