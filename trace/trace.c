@@ -229,8 +229,10 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   tdo_heap_note_work(heap);
   if (trace->state == TDO_TRACE_IDLE)
     trace_begin(heap, chain, last);
-  if (trace->full)
+  if (trace->full) {
     tdo_evacuate_begin(&heap->evacuate);
+    heap->given_up = false;
+  }
   trace->messages = tdo_messages_secure(heap);
   tdo_threads_stop(heap);
   if (heap->shielded) {
@@ -239,7 +241,6 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   }
   tdo_remember_harvest(heap);
   trace->state = TDO_TRACE_CONDEMNED;
-  heap->given_up = false;
   trace->started = tdo_clock_ns();
   trace->paused = heap->stats.paused_ns;
   trace->why = why;
