@@ -562,15 +562,19 @@ static mps_res_t signal_root(mps_ss_t ss, void *p, size_t s) {
 }
 
 static void want_far(int sig) {
+  int saved = errno;
   mps_addr_t p;
   (void)sig;
   far_res = mps_alloc(&p, far_manual, 64);
+  errno = saved;
 }
 
 /* That stops threads itself. */
 static void want_stop(int sig) {
+  int saved = errno;
   (void)sig;
   far_res = mps_arena_collect(far);
+  errno = saved;
 }
 
 static void *idle(void *p) {
@@ -674,12 +678,14 @@ static mps_pool_class_t reserving_class(int i) {
 
 /* It allocates on a point of its own, until what is not used has been taken. */
 static void allocate_much(int sig) {
+  int saved = errno;
   (void)sig;
   for (size_t i = 0; i < suite_size(10 * HANDLED, 200); ++i) {
     mps_addr_t p = obj_on(handler_ap, OBJ_NODE, 6);
     *obj_ref(p, 5) = (mps_addr_t)(i % ROOTS << 2 | 1);
     table[i % ROOTS] = p;
   }
+  errno = saved;
 }
 
 /* The macro, with a signal when the block was found to fit and is not taken yet:

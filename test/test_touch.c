@@ -4,6 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -126,12 +127,14 @@ static void look_at_root(mps_addr_t *ref, mps_root_t root, void *p,
 }
 
 static void stop_far(int sig) {
+  int saved = errno;
   size_t before = far->stats.stops;
   (void)sig;
   suite_handler();
   mps_arena_park(far);
   mps_arena_roots_walk(far, look_at_root, NULL, 0);
   REQUIRE(far->stats.stops == before + 1);
+  errno = saved;
 }
 
 static void handle(int sig, void (*handler)(int)) {
