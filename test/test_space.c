@@ -336,13 +336,19 @@ START_TEST(test_too_large) {
 }
 END_TEST
 
-/* A run that is partly spare is filled up where it is not. */
-START_TEST(test_holes) {
+/* The first of 200 free grains, of which the last 50 have no memory. */
+static size_t begin_with_hole(void) {
   size_t a;
   space_start(4 * ZONE, SIZE_MAX, 1.0);
   a = take(200, TDO_GROUP_MANUAL, false);
   tdo_space_free(&space, a, 200);
   tdo_space_purge(&space, 50 * GRAIN); /* from above */
+  return a;
+}
+
+/* A run that is partly spare is filled up where it is not. */
+START_TEST(test_holes) {
+  size_t a = begin_with_hole();
   ck_assert_uint_eq(take(256, TDO_GROUP_MANUAL, false), a);
   space_stop();
 }
@@ -359,11 +365,7 @@ static mps_res_t commit_interrupted(tdo_vm_t *vm, void *base, size_t size) {
 
 /* What a run has already stays, whoever gives spare memory back meanwhile. */
 START_TEST(test_kept) {
-  size_t a;
-  space_start(4 * ZONE, SIZE_MAX, 1.0);
-  a = take(200, TDO_GROUP_MANUAL, false);
-  tdo_space_free(&space, a, 200);
-  tdo_space_purge(&space, 50 * GRAIN); /* from above */
+  size_t a = begin_with_hole();
   commit = twin.vm.commit;
   twin.vm.commit = commit_interrupted;
   ck_assert_uint_eq(take(256, TDO_GROUP_MANUAL, false), a);

@@ -113,8 +113,8 @@ static void learn_adapt(tdo_heap_t *heap, double ns) {
   tdo_nursery_sizes(&nursery->capacity, &middle->capacity, &facts);
 }
 
-/* Bytes in nurseries that the mutator got since the flip: that they did not survive
-   is no sign that they are dead. */
+/* Bytes in nurseries that the mutator got since the flip: that they did not
+   survive is no sign that they are dead. */
 static double learn_made(const tdo_heap_t *heap) {
   double made = 0;
 

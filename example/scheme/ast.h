@@ -124,6 +124,10 @@ extern const struct derived {
   rewriter rewrite;
 } derived_forms[];
 extern const int derived_count;
+val syntax_quote(val v);
+val syntax_begin(val forms);
+/* An identifier that no program has. */
+val syntax_fresh(const char *name);
 
 /* ---- derive_record.c */
 

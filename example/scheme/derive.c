@@ -17,11 +17,11 @@ static void need(val form, int min) {
     raise_syntax("bad syntax", form);
 }
 
-static val quote(val v) {
+val syntax_quote(val v) {
   return LIST(2, G("quote"), v);
 }
 
-static val begin(val forms) {
+val syntax_begin(val forms) {
   return syntax_cons(G("begin"), forms);
 }
 
@@ -33,7 +33,7 @@ static val lambda(val params, val body) {
   return syntax_cons(G("lambda"), syntax_cons(params, body));
 }
 
-static val fresh(const char *name) {
+val syntax_fresh(const char *name) {
   return make_alias(intern(name), NULL);
 }
 
@@ -65,7 +65,7 @@ static val rewrite_letrec(val form, struct scope *sc) {
 static val fresh_for(val id, val *pairs_io) {
   if (!is_identifier(id))
     raise_syntax("identifier expected", id);
-  val t = fresh("t");
+  val t = syntax_fresh("t");
   *pairs_io = cons(cons(id, t), *pairs_io);
   return t;
 }
@@ -131,10 +131,10 @@ static val rewrite_define_values(val form, struct scope *sc) {
   }
   sets = syntax_cons(FALSE, sets);
   val call = call_with_values(CADDR(form), formals, sets);
-  val all = LIST(1, LIST(3, G("define"), fresh("ignored"), call));
+  val all = LIST(1, LIST(3, G("define"), syntax_fresh("ignored"), call));
   for (val l = list_reverse(defines); l != NIL; l = CDR(l))
     all = syntax_cons(CAR(l), all);
-  return begin(all);
+  return syntax_begin(all);
 }
 
 static val rewrite_parameterize(val form, struct scope *sc) {
@@ -156,31 +156,32 @@ static val rewrite_parameterize(val form, struct scope *sc) {
 static val rewrite_when(val form, struct scope *sc) {
   (void)sc;
   need(form, 2);
-  return LIST(3, G("if"), CADR(form), begin(CDDR(form)));
+  return LIST(3, G("if"), CADR(form), syntax_begin(CDDR(form)));
 }
 
 static val rewrite_unless(val form, struct scope *sc) {
   (void)sc;
   need(form, 2);
-  return LIST(3, G("if"), LIST(2, G("not"), CADR(form)), begin(CDDR(form)));
+  return LIST(3, G("if"), LIST(2, G("not"), CADR(form)),
+              syntax_begin(CDDR(form)));
 }
 
 static val cond_clause(val clause, val rest, bool last, struct scope *sc) {
   need(clause, 1);
   val test = CAR(clause), body = CDR(clause);
   if (is_keyword(test, sc, "else"))
-    return begin(body);
+    return syntax_begin(body);
   if (body == NIL)
     return LIST(3, G("or"), test, rest);
   if (is_keyword(CAR(body), sc, "=>")) {
     need(body, 2);
-    val t = fresh("t");
+    val t = syntax_fresh("t");
     return LIST(3, G("let"), LIST(1, LIST(2, t, test)),
                 LIST(4, G("if"), t, LIST(2, CADR(body), t), rest));
   }
   if (last)
-    return LIST(3, G("if"), test, begin(body));
-  return LIST(4, G("if"), test, begin(body), rest);
+    return LIST(3, G("if"), test, syntax_begin(body));
+  return LIST(4, G("if"), test, syntax_begin(body), rest);
 }
 
 static val rewrite_cond(val form, struct scope *sc) {
@@ -198,7 +199,7 @@ static val case_test(val data, val key, val form) {
   val test = FALSE;
   syntax_length(data, form);
   for (val l = list_reverse(data); l != NIL; l = CDR(l)) {
-    val one = LIST(3, G("eqv?"), key, quote(CAR(l)));
+    val one = LIST(3, G("eqv?"), key, syntax_quote(CAR(l)));
     test = test == FALSE ? one : LIST(3, G("or"), one, test);
   }
   return test;
@@ -209,12 +210,12 @@ static val case_body(val body, val key, struct scope *sc) {
     need(body, 2);
     return LIST(2, CADR(body), key);
   }
-  return begin(body);
+  return syntax_begin(body);
 }
 
 static val rewrite_case(val form, struct scope *sc) {
   need(form, 2);
-  val key = fresh("key"), rest = UNSPEC;
+  val key = syntax_fresh("key"), rest = UNSPEC;
   for (val l = list_reverse(CDDR(form)); l != NIL; l = CDR(l)) {
     need(CAR(l), 1);
     val data = CAR(CAR(l)), body = case_body(CDR(CAR(l)), key, sc);
@@ -229,7 +230,7 @@ static val rewrite_case(val form, struct scope *sc) {
 static val rewrite_do(val form, struct scope *sc) {
   (void)sc;
   need(form, 3);
-  val loop = fresh("do-loop"), inits = NIL, steps = NIL;
+  val loop = syntax_fresh("do-loop"), inits = NIL, steps = NIL;
   syntax_length(CADR(form), form);
   for (val l = list_reverse(CADR(form)); l != NIL; l = CDR(l)) {
     need(CAR(l), 2);
@@ -239,10 +240,10 @@ static val rewrite_do(val form, struct scope *sc) {
   }
   val exit = CADDR(form), body = CDR(CDDR(form));
   need(exit, 1);
-  val result = CDR(exit) == NIL ? UNSPEC : begin(CDR(exit));
+  val result = CDR(exit) == NIL ? UNSPEC : syntax_begin(CDR(exit));
   val again = syntax_cons(loop, steps);
   if (body != NIL)
-    again = LIST(3, G("begin"), begin(body), again);
+    again = LIST(3, G("begin"), syntax_begin(body), again);
   return LIST(4, G("let"), loop, inits,
               LIST(4, G("if"), CAR(exit), result, again));
 }
@@ -254,7 +255,7 @@ static val rewrite_guard(val form, struct scope *sc) {
   need(form, 3);
   need(CADR(form), 1);
   val var = CAR(CADR(form)), clauses = CDR(CADR(form));
-  val reraise = fresh("reraise");
+  val reraise = syntax_fresh("reraise");
   bool has_else = false;
   for (val l = clauses; is_pair(l); l = CDR(l))
     has_else |= is_pair(CAR(l)) && is_keyword(CAR(CAR(l)), sc, "else");
@@ -316,13 +317,13 @@ static bool stands_for(val expr, val datum, struct scope *sc) {
 static val quasi_cons(val head, val tail, struct scope *sc, val original) {
   if (stands_for(head, CAR(original), sc) &&
       stands_for(tail, CDR(original), sc))
-    return quote(original);
+    return syntax_quote(original);
   return LIST(3, G("cons"), head, tail);
 }
 
 static val quasi_nested(val t, int depth, struct scope *sc) {
   val inner = quasi(CDR(t), depth, sc);
-  return quasi_cons(quote(CAR(t)), inner, sc, t);
+  return quasi_cons(syntax_quote(CAR(t)), inner, sc, t);
 }
 
 /* The first of t, or what is spliced there, in front of what the rest has
@@ -350,13 +351,14 @@ static val quasi_pair(val t, int depth, struct scope *sc) {
 
 /* No tail of its elements is a form to unquote. */
 static val quasi_vector(val t, int depth, struct scope *sc) {
-  val list = NIL, q = quote(NIL);
+  val list = NIL, q = syntax_quote(NIL);
   for (size_t i = VEC_LEN(t); i > 0; i--) {
     PIN(t);
     list = cons(VEC_REF(t, i - 1), list);
     q = quasi_element(list, q, depth, sc);
   }
-  return stands_for(q, list, sc) ? quote(t) : LIST(2, G("list->vector"), q);
+  return stands_for(q, list, sc) ? syntax_quote(t)
+                                 : LIST(2, G("list->vector"), q);
 }
 
 static val quasi(val t, int depth, struct scope *sc) {
@@ -365,12 +367,12 @@ static val quasi(val t, int depth, struct scope *sc) {
     return quasi_pair(t, depth, sc);
   if (is_vector(t))
     return quasi_vector(t, depth, sc);
-  return is_identifier(t) || t == NIL ? quote(t) : t;
+  return is_identifier(t) || t == NIL ? syntax_quote(t) : t;
 }
 
 static val quasi_item(val t, int depth, struct scope *sc) {
   bool compound = is_pair(t) || is_vector(t);
-  return compound && !syntax_has(t, is_quasi_word) ? quote(t)
+  return compound && !syntax_has(t, is_quasi_word) ? syntax_quote(t)
                                                    : quasi(t, depth, sc);
 }
 

@@ -11,14 +11,6 @@
 #define CADDR(f) CAR(CDR(CDR(f)))
 #define CDDR(f)  CDR(CDR(f))
 
-static val quote(val v) {
-  return LIST(2, G("quote"), v);
-}
-
-static val fresh(const char *name) {
-  return make_alias(intern(name), NULL);
-}
-
 /* ---- is it well formed? */
 
 static void check_names(val list, int max, val form) {
@@ -81,7 +73,7 @@ static val maker_spec(val maker, val names, val form) {
 static val define_maker(val type, val spec, val names) {
   val args = NIL, params = NIL, formals = NIL;
   for (val l = CDR(spec); l != NIL; l = CDR(l))
-    params = cons(cons(CAR(l), fresh("field")), params);
+    params = cons(cons(CAR(l), syntax_fresh("field")), params);
   for (val l = list_reverse(names); l != NIL; l = CDR(l)) {
     val p = params;
     while (p != NIL && CAR(CAR(p)) != CAR(l))
@@ -95,7 +87,7 @@ static val define_maker(val type, val spec, val names) {
 }
 
 static val define_predicate(val type, val name) {
-  val v = fresh("v");
+  val v = syntax_fresh("v");
   return LIST(3, G("define"), LIST(2, name, v),
               LIST(3, G("%record?"), v, type));
 }
@@ -104,13 +96,13 @@ static val define_predicate(val type, val name) {
 static val define_field(val type, val field, int i, val list) {
   if (!is_pair(field) || CDR(field) == NIL)
     return list;
-  val r = fresh("record"), v = fresh("value");
+  val r = syntax_fresh("record"), v = syntax_fresh("value");
   val get = LIST(3, G("define"), LIST(2, CADR(field), r),
                  LIST(4, G("%record-ref"), r, type, FIX(i)));
   list = syntax_cons(get, list);
   if (CDDR(field) == NIL)
     return list;
-  val name = quote(CADDR(field));
+  val name = syntax_quote(CADDR(field));
   val set = LIST(3, G("define"), LIST(3, CADDR(field), r, v),
                  LIST(6, G("%record-set!"), r, type, FIX(i), v, name));
   return syntax_cons(set, list);
@@ -147,7 +139,7 @@ val rewrite_define_record_type(val form, struct scope *sc) {
     list = syntax_cons(define_predicate(type, predicate), list);
   if (maker != FALSE)
     list = syntax_cons(define_maker(type, maker, names), list);
-  val rtd = LIST(3, G("%make-rtd"), quote(type), quote(names));
+  val rtd = LIST(3, G("%make-rtd"), syntax_quote(type), syntax_quote(names));
   list = syntax_cons(LIST(3, G("define"), type, rtd), list);
-  return syntax_cons(G("begin"), list);
+  return syntax_begin(list);
 }

@@ -99,10 +99,10 @@ val enter_file(val form) {
 
 val rewrite_include(val form, struct scope *sc) {
   (void)sc;
-  return syntax_cons(global_id("begin"), included_forms(form, false));
+  return syntax_begin(included_forms(form, false));
 }
 
 val rewrite_include_ci(val form, struct scope *sc) {
   (void)sc;
-  return syntax_cons(global_id("begin"), included_forms(form, true));
+  return syntax_begin(included_forms(form, true));
 }

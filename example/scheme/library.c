@@ -13,10 +13,6 @@
 #define CADDR(f) CAR(CDR(CDR(f)))
 #define CDDR(f)  CDR(CDR(f))
 
-static val begin(val forms) {
-  return syntax_cons(G("begin"), forms);
-}
-
 static void need(val list, int min, val form) {
   if (list_length(list) < min)
     raise_syntax("bad syntax", form);
@@ -101,7 +97,7 @@ static val chosen(val form, struct scope *sc) {
 }
 
 val rewrite_cond_expand(val form, struct scope *sc) {
-  return begin(chosen(form, sc));
+  return syntax_begin(chosen(form, sc));
 }
 
 /* ---- import
@@ -287,7 +283,7 @@ val rewrite_import(val form, struct scope *sc) {
   for (val l = CDR(form); l != NIL; l = CDR(l))
     for (val p = import_set(CAR(l), form).list; p != NIL; p = CDR(p))
       pairs = cons(CAR(p), pairs);
-  return begin(define_aliases(pairs, NIL));
+  return syntax_begin(define_aliases(pairs, NIL));
 }
 
 /* (%alias new old): whether it is a keyword shows when its turn has come. */
@@ -380,5 +376,5 @@ val rewrite_define_library(val form, struct scope *sc) {
   *libraries() = list;
   val forms = define_aliases(library.exports, NIL);
   forms = in_front(library.body, forms);
-  return begin(in_front(library.imports, forms));
+  return syntax_begin(in_front(library.imports, forms));
 }

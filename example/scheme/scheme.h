@@ -490,8 +490,7 @@ static inline void arg_range(int argc, val *argv, int i, size_t length,
 }
 
 val list_reverse(val list);
-/* How many pairs come before the end, which is *end_o; -1 when there is none.
- */
+/* How many pairs come before *end_o, which ends them; -1 when nothing does. */
 intptr_t pair_count(val list, val *end_o);
 /* Length of a list, or -1 when it is none. */
 intptr_t list_length(val list);
