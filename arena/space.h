@@ -119,6 +119,7 @@ typedef struct tdo_space {
                               that gets memory */
   size_t held;      /* spare that counts as in use: the nursery's */
   size_t commit_limit;
+  size_t withheld; /* bytes that nothing uses and that must stay so now */
   size_t granted; /* committed, and what the system had then beside it */
   size_t zone_table_bytes; /* charged once for each zone touched */
   double spare_fraction;
@@ -209,6 +210,8 @@ static inline size_t tdo_space_reserved(const tdo_space_t *sp) {
 size_t tdo_space_most(const tdo_space_t *sp);
 /* Of these, bytes that nothing uses. */
 size_t tdo_space_room(const tdo_space_t *sp);
+/* From now on, what would leave less room than BYTES is refused. */
+void tdo_space_withhold(tdo_space_t *sp, size_t bytes);
 /* Most bytes that may be spare when so many are committed. */
 size_t tdo_space_spare_most(const tdo_space_t *sp, size_t committed);
 /* Up to BYTES of spare memory count as in use by the nursery. */

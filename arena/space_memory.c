@@ -304,6 +304,18 @@ size_t tdo_space_room(const tdo_space_t *sp) {
   return most - tdo_min(most, used);
 }
 
+void tdo_space_withhold(tdo_space_t *sp, size_t bytes) {
+  sp->withheld = bytes;
+}
+
+mps_res_t tdo_space_refuse(const tdo_space_t *sp, size_t bytes) {
+  if (TDO_LIKELY(sp->withheld == 0) ||
+      tdo_space_room(sp) >= sp->withheld + bytes)
+    return MPS_RES_OK;
+  return tdo_space_most(sp) < tdo_space_limit(sp) ? MPS_RES_RESOURCE
+                                                  : tdo_space_short(sp);
+}
+
 mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit) {
   if (limit < sp->committed) {
     if (sp->committed - limit > tdo_space_spare(sp))

@@ -57,6 +57,18 @@ void mps_ap_destroy(mps_ap_t ap) {
   tdo_heap_leave(arena);
 }
 
+/* What moves leaves the room that it takes to move it. */
+static mps_res_t ap_fill_once(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
+  mps_arena_t arena = ap->pool->heap;
+  mps_res_t res;
+
+  if (ap->pool->klass->moving)
+    tdo_space_withhold(&arena->space, tdo_shortage_withheld(arena));
+  res = tdo_ap_fill(p_o, ap, size);
+  tdo_space_withhold(&arena->space, 0);
+  return res;
+}
+
 static TDO_NOINLINE mps_res_t
 ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
   tdo_ap_t *ap = tdo_ap_of(ap_pub);
@@ -86,9 +98,9 @@ ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
     tdo_policy_poll(arena);
     arena->filling = NULL;
   }
-  res = tdo_ap_fill(&p, ap, size);
+  res = ap_fill_once(&p, ap, size);
   while (tdo_shortage_collect(arena, res, &attempt))
-    res = tdo_ap_fill(&p, ap, size);
+    res = ap_fill_once(&p, ap, size);
   tdo_heap_leave(arena);
   if (res == MPS_RES_OK)
     *p_o = p;

@@ -100,19 +100,14 @@ static void fill(void) {
 }
 
 /* It says so when memory runs out; with half of the lists gone there is more,
-   once there is a little to move things with: what dies lies as finely between
-   what lives as the clock had it. */
+   though what dies may lie finely between what lives. */
 static void grow(void) {
-  void *cushion = mmap(NULL, MIB, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   size_t before;
-  REQUIRE(cushion != MAP_FAILED);
   heap_start(mps_class_amc());
   ck_assert(!arena->shielded || !tdo_shield_hides(&arena->shield));
   fill();
   check_lists();
   drop_lists(2);
-  REQUIRE(munmap(cushion, MIB) == 0);
   before = made;
   for (size_t i = 0; i < before / 8; ++i)
     ck_assert_int_eq(push(0), MPS_RES_OK);

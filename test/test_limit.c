@@ -1,6 +1,8 @@
 /* Testudo: programs that live in little more memory than they need: what dies
    among the old is found, and what lives there moves together, before memory
    runs out. SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include "mpsacl.h"
 #include "test/objects.h"
 #include "test/random.h"
 #include "test/suite.h"
@@ -10,27 +12,46 @@ enum { SLOTS = 255, FEW = 4, MANY = 300, MIB = 1 << 20 };
 static mps_pool_t objects;
 static mps_ap_t point_of; /* of the pool */
 static size_t vectors, made;
+static void *block; /* of client memory, or null */
 
 static size_t live(void) {
   return vectors * (obj_bytes(SLOTS) + SLOTS * obj_bytes(6));
 }
 
-/* With room for FACTOR times what will live, and a little for tables; on the
-   arena's own chain, or the client's. */
-static void begin(double factor, bool own) {
-  vectors = suite_size(MANY, FEW);
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT,
-                 (size_t)(factor * (double)live()) + MIB / 2);
-    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
-                     MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+static void begin_arena(mps_arena_class_t cls, mps_arg_s args[], bool own) {
+  ck_assert_int_eq(mps_arena_create_k(&arena, cls, args), MPS_RES_OK);
   asserted_start();
   heap_in_arena(mps_class_amc());
   objects = own ? own_chain_pool(mps_class_amc()) : pool;
   point_of = own ? point(objects) : ap;
   made = 0;
+}
+
+/* Within LIMIT, on the arena's own chain, or the client's. */
+static void begin_within(size_t limit, bool own) {
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, limit);
+    begin_arena(mps_arena_class_vm(), args, own);
+  }
+  MPS_ARGS_END(args);
+}
+
+/* The same, in memory of the client's. */
+static void begin_in_block(size_t size, bool own) {
+  block = aligned_alloc(MIB, size);
+  REQUIRE(block != NULL);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_CL_BASE, block);
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_SIZE, size);
+    begin_arena(mps_arena_class_cl(), args, own);
+  }
+  MPS_ARGS_END(args);
+}
+
+/* With room for FACTOR times what will live, and a little for tables. */
+static void begin(double factor, bool own) {
+  vectors = suite_size(MANY, FEW);
+  begin_within((size_t)(factor * (double)live()) + MIB / 2, own);
 }
 
 static void end(void) {
@@ -41,6 +62,8 @@ static void end(void) {
     mps_pool_destroy(objects);
   }
   heap_stop();
+  free(block);
+  block = NULL;
 }
 
 static void replace(size_t vector, size_t slot) {
@@ -109,6 +132,66 @@ START_TEST(comes_and_goes) {
 }
 END_TEST
 
+/* An object more, at the head of a list that counts down. */
+static mps_res_t push(void) {
+  mps_addr_t obj;
+  mps_res_t res = obj_try(&obj, point_of, OBJ_NODE, 6);
+  if (res == MPS_RES_OK) {
+    *obj_ref(obj, 0) = (mps_addr_t)(made++ << 2 | 1);
+    *obj_ref(obj, 1) = table[0];
+    table[0] = obj;
+  }
+  return res;
+}
+
+static size_t pushed(void) {
+  size_t n = 0, last = SIZE_MAX;
+  for (mps_addr_t obj = table[0]; obj != NULL; obj = *obj_ref(obj, 1), ++n) {
+    REQUIRE(number_of(obj) < last);
+    last = number_of(obj);
+  }
+  return n;
+}
+
+/* Of each PERIOD objects one lives on. */
+static void thin(size_t period) {
+  for (mps_addr_t obj = table[0]; obj != NULL; obj = *obj_ref(obj, 1)) {
+    mps_addr_t next = *obj_ref(obj, 1);
+    for (size_t i = 1; i < period && next != NULL; ++i)
+      next = *obj_ref(next, 1);
+    *obj_ref(obj, 1) = next;
+  }
+}
+
+/* Nothing more can be had, and then objects die one by one between what lives:
+   that moves together. (Not where collections move all, room or not.) */
+START_TEST(thinned) {
+  const size_t period = 2 + (size_t)_i / 2 % 2;
+  const size_t part = _i >= 4 && _i < 8 ? 8 : 4; /* its buffers are much of it */
+  if (suite_stressed())
+    return;
+  if (_i < 4)
+    begin_within(suite_size(8, 3) * (size_t)MIB, _i % 2);
+  else if (_i < 8)
+    begin_within(MIB, _i % 2);
+  else
+    begin_in_block(suite_size(8, 2) * (size_t)MIB, _i % 2);
+  for (int round = 0; round < 3; ++round) {
+    size_t full, kept;
+    while (push() == MPS_RES_OK)
+      ;
+    full = pushed();
+    thin(period);
+    kept = pushed();
+    ck_assert_uint_eq(kept, (full + period - 1) / period);
+    for (size_t i = 0; i < full / part; ++i)
+      ck_assert_int_eq(push(), MPS_RES_OK);
+    ck_assert_uint_eq(pushed(), kept + full / part);
+  }
+  end();
+}
+END_TEST
+
 /* What is far too large is refused, and leaves the room that there was; an
    extent that large is only a wish. */
 START_TEST(too_large) {
@@ -149,4 +232,4 @@ END_TEST
 #define LOOPS (2 * sizeof factors / sizeof factors[0])
 
 SUITE_LOOPS_MAIN("limit", 120, {random_deaths, LOOPS}, {comes_and_goes, LOOPS},
-                 {too_large, 1})
+                 {too_large, 1}, {thinned, 12})

@@ -336,6 +336,27 @@ START_TEST(test_too_large) {
 }
 END_TEST
 
+/* What is withheld stays free, whoever else might have it. */
+START_TEST(test_withheld) {
+  size_t a, n = 0;
+  space_start(8 * ZONE, 4 * ZONE, 0.5);
+  tdo_space_withhold(&space, ZONE);
+  while (tdo_space_alloc(&a, &space, 10, TDO_GROUP_MANUAL, false, &space) ==
+         MPS_RES_OK)
+    ++n;
+  ck_assert_uint_gt(n, 0);
+  ck_assert_int_eq(
+      tdo_space_alloc(&a, &space, 10, TDO_GROUP_MANUAL, false, &space),
+      MPS_RES_COMMIT_LIMIT);
+  ck_assert_uint_ge(tdo_space_room(&space), ZONE);
+  ck_assert_uint_lt(tdo_space_room(&space), ZONE + 10 * GRAIN);
+  tdo_space_withhold(&space, 0);
+  (void)take(ZONE / GRAIN / 2, TDO_GROUP_MANUAL, false);
+  space_verify();
+  space_stop();
+}
+END_TEST
+
 /* The first of 200 free grains, of which the last 50 have no memory. */
 static size_t begin_with_hole(void) {
   size_t a;
@@ -551,7 +572,7 @@ END_TEST
 
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
                  {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
-                 {test_limits, 1}, {test_too_large, 1}, {test_holes, 1},
-                 {test_kept, 1},
+                 {test_limits, 1}, {test_too_large, 1}, {test_withheld, 1},
+                 {test_holes, 1}, {test_kept, 1},
                  {test_scarce, 1}, {test_granted, 1}, {test_create_refused, 1},
                  {test_random, 4})

@@ -8,6 +8,11 @@
 #define ROOM_NEAR 0.125 /* of all memory, that is little room */
 #define ROOM_PACE 0.25  /* of what is free, while a full collection runs */
 
+#define WITHHELD_PART  32 /* of all memory, for moving alone; */
+#define WITHHELD_LEAST ((size_t)64 << 10) /* some segments, but at most */
+#define WITHHELD_SMALL 16                 /* this part; and in any case at most */
+#define WITHHELD_MOST  ((size_t)16 << 20)
+
 #define DUE_HEAP 0.5  /* of the heap, for which there is no room, */
 #define DUE_ALL  0.1  /* and of all memory, promoted since the last time; */
 #define DUE_ROOM 0.25 /* or of the room, if so much of the heap may be */
@@ -61,6 +66,15 @@ bool tdo_shortage_all(const tdo_heap_t *heap) {
   if (heap->alive > 0)
     old = tdo_fmin(old, heap->alive + heap->top.fresh);
   return old > tdo_shortage_room(heap);
+}
+
+size_t tdo_shortage_withheld(const tdo_heap_t *heap) {
+  size_t most = tdo_space_most(&heap->space);
+  size_t least = tdo_min(WITHHELD_LEAST, most / WITHHELD_SMALL);
+
+  return tdo_shortage_possible(heap)
+             ? tdo_min(tdo_max(most / WITHHELD_PART, least), WITHHELD_MOST)
+             : 0;
 }
 
 bool tdo_shortage_full_due(const tdo_heap_t *heap) {

@@ -34,6 +34,10 @@ bool tdo_shortage_near(const tdo_heap_t *heap);
 bool tdo_shortage_small(const tdo_heap_t *heap);
 bool tdo_shortage_all(const tdo_heap_t *heap);
 
+/* Bytes that the mutator does not get in pools that move, so that there is some
+   room for moving. */
+size_t tdo_shortage_withheld(const tdo_heap_t *heap);
+
 /* Is it time for a full collection, for want of room? */
 bool tdo_shortage_full_due(const tdo_heap_t *heap);
 
