@@ -168,12 +168,12 @@ static void thin(size_t period) {
 START_TEST(thinned) {
   const size_t period = 2 + (size_t)_i / 2 % 2;
   const size_t part = _i >= 4 && _i < 8 ? 8 : 4; /* its buffers are much of it */
-  if (suite_stressed())
+  if (suite_stressed() || ((suite_varied() || suite_slow()) && _i % 5 != 0))
     return;
   if (_i < 4)
     begin_within(suite_size(8, 3) * (size_t)MIB, _i % 2);
   else if (_i < 8)
-    begin_within(MIB, _i % 2);
+    begin_within(256 * suite_pages(1), _i % 2); /* 1 MiB, of small ones */
   else
     begin_in_block(suite_size(8, 2) * (size_t)MIB, _i % 2);
   for (int round = 0; round < 3; ++round) {
