@@ -47,7 +47,6 @@ void tdo_space_ask(tdo_space_t *sp);
 mps_res_t tdo_space_short(const tdo_space_t *sp);
 /* Most bytes that these limits allow to be committed. */
 size_t tdo_space_limit(const tdo_space_t *sp);
-
 /* Not OK if BYTES more would use what is withheld: why. */
 mps_res_t tdo_space_refuse(const tdo_space_t *sp, size_t bytes);
 mps_res_t tdo_space_commit(tdo_space_t *sp, size_t first, size_t limit);

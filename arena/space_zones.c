@@ -289,9 +289,9 @@ static mps_res_t space_take(size_t *first_o, tdo_space_t *sp, size_t n,
 
   if (n == 0 || n > sp->grains)
     return MPS_RES_RESOURCE;
-  res = tdo_space_refuse(sp, tdo_space_bytes(sp, n));
+  res = space_find(&first, sp, n, group, high);
   if (res == MPS_RES_OK)
-    res = space_find(&first, sp, n, group, high);
+    res = tdo_space_refuse(sp, tdo_space_bytes(sp, n));
   if (res != MPS_RES_OK)
     return res;
   res = space_fill(sp, first, first + n, group);

@@ -348,6 +348,9 @@ START_TEST(test_withheld) {
   ck_assert_int_eq(
       tdo_space_alloc(&a, &space, 10, TDO_GROUP_MANUAL, false, &space),
       MPS_RES_COMMIT_LIMIT);
+  ck_assert_int_eq(tdo_space_alloc(&a, &space, space.grains, TDO_GROUP_MANUAL,
+                                   false, &space),
+                   MPS_RES_RESOURCE); /* the limit is not the only reason */
   ck_assert_uint_ge(tdo_space_room(&space), ZONE);
   ck_assert_uint_lt(tdo_space_room(&space), ZONE + 10 * GRAIN);
   tdo_space_withhold(&space, 0);

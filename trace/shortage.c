@@ -72,9 +72,9 @@ size_t tdo_shortage_withheld(const tdo_heap_t *heap) {
   size_t most = tdo_space_most(&heap->space);
   size_t least = tdo_min(WITHHELD_LEAST, most / WITHHELD_SMALL);
 
-  return tdo_shortage_possible(heap)
-             ? tdo_min(tdo_max(most / WITHHELD_PART, least), WITHHELD_MOST)
-             : 0;
+  if (!tdo_shortage_possible(heap))
+    return 0;
+  return tdo_min(tdo_max(most / WITHHELD_PART, least), WITHHELD_MOST);
 }
 
 bool tdo_shortage_full_due(const tdo_heap_t *heap) {
