@@ -549,7 +549,8 @@ void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
 void tdo_amc_pardon(tdo_gcseg_t *gc) {
   amc_seg_t *seg = tdo_amc_seg_of(gc);
 
-  TDO_CHECK(seg->in_place && seg->pins == NULL);
+  TDO_CHECK(seg->in_place);
+  seg->pins = seg->read = NULL;
   gc->nailed = seg->in_place = false;
 }
 

@@ -66,7 +66,7 @@ static void check_lists(void) {
     size_t length = 0;
     for (mps_addr_t p = table[i]; p != NULL; p = *obj_ref(p, 1), ++length) {
       mps_addr_t young = *obj_ref(p, 2);
-      REQUIRE(number_of(p) == i);
+      REQUIRE(obj_kind(p) == OBJ_NODE && number_of(p) == i);
       REQUIRE(young == NULL || number_of(young) < written);
     }
     REQUIRE(length == (i % 4 == 3 && written > 0 ? LENGTH / 2 : LENGTH));
@@ -114,6 +114,33 @@ static void go_on_ahead(void) {
   tdo_heap_leave(heap);
 }
 
+/* The last that is done before the flip. */
+static void mark_early(void) {
+  size_t marked = 0;
+
+  tdo_heap_enter(heap);
+  ck_assert(tdo_roots_mark_early(heap, 0));
+  TDO_RING_FOR(node, &heap->roots)
+  marked += TDO_RING_ENTRY(tdo_root_t, heap_ring, node)->early_count;
+  ck_assert_uint_eq(marked, ROOTS);
+  ck_assert(!tdo_ring_empty(&heap->trace.grey[TDO_RANK_EXACT]));
+  ck_assert_int_eq(heap->trace.state, TDO_TRACE_AHEAD);
+  tdo_heap_leave(heap);
+}
+
+/* The flip, and all else. */
+static void flip(void) {
+  mps_arena_release(arena);
+  mps_arena_park(arena);
+}
+
+static void check_nothing_early(void) {
+  TDO_RING_FOR(node, &heap->roots) {
+    const tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
+    ck_assert_ptr_null(root->early);
+  }
+}
+
 START_TEST(written_meanwhile) {
   begin();
   if (begin_ahead()) {
@@ -123,7 +150,13 @@ START_TEST(written_meanwhile) {
     go_on_ahead();
     write_old();
     check_lists();
-    mps_arena_park(arena);
+    mark_early();
+    for (size_t i = 0; i < ROOTS; i += 16) /* reads it behind barriers */
+      ck_assert_int_eq(mps_finalize(arena, obj_ref(table[i], 1)), MPS_RES_OK);
+    write_old();
+    check_lists();
+    flip();
+    check_nothing_early();
     ck_assert_int_eq(heap->trace.state, TDO_TRACE_IDLE);
     ck_assert_uint_eq(tdo_bits_next_set(heap->ahead, 0, heap->page_limit),
                       heap->page_limit);
@@ -145,9 +178,120 @@ START_TEST(dead_meanwhile) {
     size_t size = mps_pool_total_size(pool);
     go_on_ahead();
     memset(table, 0, sizeof table);
-    mps_arena_release(arena);
-    mps_arena_park(arena);
+    flip();
     ck_assert_uint_lt(mps_pool_total_size(pool), size / 8);
+  }
+  end();
+}
+END_TEST
+
+/* Changes to root I: it gets a new head; after it was marked its list may change
+   places with the next one, be dropped, or lose a node. */
+enum { STAYS, YOUNG, SWAPPED, SWAPPED_TOO, GROWN, DROPPED, SHORTER, KINDS };
+
+/* Few in the first half, many in the second; each half is scanned otherwise. */
+static unsigned kind_of(size_t i) {
+  return i < ROOTS / 2 ? (i % 64 < KINDS ? i % 64 : STAYS) : i % 8 % KINDS;
+}
+
+static size_t check_list(size_t i, size_t others_from) {
+  size_t length = 0;
+
+  for (mps_addr_t p = table[i]; p != NULL; p = *obj_ref(p, 1), ++length)
+    REQUIRE(obj_kind(p) == OBJ_NODE &&
+            number_of(p) == (length < others_from ? i : i ^ 1));
+  return length;
+}
+
+START_TEST(roots_change_after_marking) {
+  static const size_t lengths[KINDS] = {LENGTH, LENGTH + 1, LENGTH, LENGTH,
+                                        LENGTH + 1, 0, LENGTH - 1};
+  begin();
+  if (begin_ahead()) {
+    size_t size;
+    go_on_ahead();
+    for (size_t i = 0; i < ROOTS; ++i)
+      if (kind_of(i) == YOUNG)
+        add_node(i, 1);
+    mark_early();
+    for (size_t i = 0; i < ROOTS; ++i) {
+      mps_addr_t next = i + 1 < ROOTS ? table[i + 1] : NULL;
+      switch (kind_of(i)) {
+      case SWAPPED:
+        table[i + 1] = table[i];
+        table[i] = next;
+        break;
+      case GROWN:
+        add_node(i, 1);
+        break;
+      case DROPPED:
+        table[i] = NULL;
+        break;
+      case SHORTER:
+        table[i] = *obj_ref(table[i], 1);
+        break;
+      default:
+        break;
+      }
+    }
+    flip();
+    check_nothing_early();
+    for (size_t i = 0; i < ROOTS; ++i) {
+      unsigned kind = kind_of(i);
+      bool swapped = kind == SWAPPED || kind == SWAPPED_TOO;
+      REQUIRE(check_list(i, swapped ? 0 : LENGTH + 1) == lengths[kind]);
+    }
+    tdo_arena_check(arena);
+    /* What died after it was marked is gone the next time. */
+    size = mps_pool_total_size(pool);
+    memset(table, 0, sizeof table);
+    mps_arena_release(arena);
+    collect();
+    ck_assert_uint_lt(mps_pool_total_size(pool), size / 8);
+  }
+  end();
+}
+END_TEST
+
+static mps_root_t second_root;
+static mps_addr_t second[ROOTS];
+
+/* A root that goes, or comes, after roots were marked. */
+START_TEST(roots_come_and_go) {
+  bool late = _i != 0;
+
+  begin();
+  if (!late)
+    ck_assert_int_eq(mps_root_create_table(&second_root, arena,
+                                           mps_rank_exact(), 0, second, ROOTS),
+                     MPS_RES_OK);
+  memcpy(second, table, sizeof table);
+  if (begin_ahead()) {
+    go_on_ahead();
+    tdo_heap_enter(heap);
+    ck_assert(tdo_roots_mark_early(heap, 0));
+    tdo_heap_leave(heap);
+    if (late) {
+      ck_assert_int_eq(mps_root_create_table(&second_root, arena,
+                                             mps_rank_exact(), 0, second,
+                                             ROOTS), MPS_RES_OK);
+      memset(table, 0, sizeof table);
+      flip();
+      memcpy(table, second, sizeof table);
+      mps_root_destroy(second_root);
+    } else {
+      size_t own = heap->control.allocated;
+      mps_root_destroy(second_root);
+      ck_assert_uint_ge(own - heap->control.allocated, sizeof second);
+      flip();
+    }
+    check_nothing_early();
+    check_lists();
+    mps_arena_release(arena);
+    collect();
+    check_lists();
+  } else if (!late) {
+    mps_root_destroy(second_root);
   }
   end();
 }
@@ -215,7 +359,13 @@ START_TEST(what_comes_between) {
   begin();
   if (begin_ahead()) {
     write_old();
-    others[_i]();
+    if (_i % 2 != 0) {
+      go_on_ahead();
+      mark_early();
+      write_old();
+    }
+    others[_i / 2]();
+    check_nothing_early();
     check_around_collection();
   }
   end();
@@ -340,6 +490,7 @@ START_TEST(clamped_meanwhile) {
     mps_word_t collections = mps_collections(arena);
     write_old();
     go_on_ahead();
+    mark_early();
     mps_arena_clamp(arena);
     before = memcpy(malloc(sizeof table), table, sizeof table);
     stills[_i]();
@@ -368,6 +519,7 @@ START_TEST(closed_at_the_flip) {
     size_t hidden = heap->shield.hidden;
     write_old();
     go_on_ahead();
+    mark_early();
     tdo_heap_enter(heap);
     ck_assert_uint_eq(hidden, heap->shield.hidden);
     ck_assert(tdo_trace_start(heap, NULL, 0, "test"));
@@ -415,8 +567,9 @@ START_TEST(when_the_heap_has_grown) {
 END_TEST
 
 SUITE_LOOPS_MAIN("ahead", 60, {written_meanwhile, 1}, {dead_meanwhile, 1},
-                 {what_comes_between, sizeof others / sizeof others[0]},
+                 {what_comes_between, 2 * sizeof others / sizeof others[0]},
                  {clamped_meanwhile, sizeof stills / sizeof stills[0]},
+                 {roots_change_after_marking, 1}, {roots_come_and_go, 2},
                  {asked_to_start, 1}, {transformed_meanwhile, 1},
                  {closed_at_the_flip, 1},
                  {when_the_heap_has_grown, 1})

@@ -166,7 +166,8 @@ void tdo_condemn_pardon(mps_arena_t heap) {
     tdo_gcseg_t *seg = TDO_RING_ENTRY(tdo_gcseg_t, gen_ring, white->next);
     tdo_bits_clear_range(heap->ahead, tdo_heap_page(heap, seg->seg.base),
                          tdo_heap_page(heap, seg->seg.limit));
-    seg->barred = false;
+    seg->barred = seg->grey = false;
+    tdo_ring_remove(&seg->grey_ring);
     seg->pool->klass->pardon(seg);
     tdo_gcseg_clear_white(seg);
   }

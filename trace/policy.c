@@ -135,14 +135,19 @@ static void policy_run(tdo_heap_t *heap) {
     (void)tdo_trace_work(heap, SIZE_MAX, deadline);
 }
 
+/* All that can be done before the flip, until DEADLINE; true if it is done. */
+static bool policy_prepare(tdo_heap_t *heap, uint64_t deadline) {
+  return tdo_condemn_ahead(heap, SIZE_MAX, deadline) &&
+         tdo_roots_mark_early(heap, deadline);
+}
+
 /* A full collection has begun, and its flip is to come: go on with what can be
    done before, then flip, as soon as the pause time allows. */
 static void policy_ahead(tdo_heap_t *heap) {
   if (!tdo_pause_has_flip(heap) && !tdo_shortage_near(heap))
     return;
   if (!heap->trace.ahead)
-    heap->trace.ahead =
-        tdo_condemn_ahead(heap, SIZE_MAX, tdo_pause_ahead_deadline(heap));
+    heap->trace.ahead = policy_prepare(heap, tdo_pause_ahead_deadline(heap));
   else if (tdo_trace_start(heap, NULL, 0, heap->trace.why))
     policy_run(heap);
 }

@@ -30,7 +30,19 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
   return MPS_RES_OK;
 }
 
+static size_t root_bytes(const tdo_root_t *root) {
+  return (size_t)(root->limit - root->base);
+}
+
+static void root_forget_early(tdo_root_t *root) {
+  if (root->early != NULL)
+    tdo_control_free(&root->heap->control, root->early, root_bytes(root));
+  root->early = NULL;
+  root->early_count = 0;
+}
+
 void tdo_root_destroy(tdo_root_t *root) {
+  root_forget_early(root);
   if (root->thread != NULL)
     --root->thread->roots;
   tdo_ring_remove(&root->heap_ring);
@@ -129,4 +141,158 @@ mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root) {
     return root_scan_thread(scan, root);
   }
   return MPS_RES_FAIL;
+}
+
+/* ---- ahead of the flip (.early) ---- */
+
+#define EARLY_MOST ((size_t)2 << 20) /* bytes of roots, in all */
+#define CHUNK_WORDS (ROOT_CHUNK / sizeof(mps_word_t))
+#define CHUNK_FEW   (CHUNK_WORDS / 8) /* words, to be scanned one by one */
+
+/* Is it worth it, and can it be scanned in parts? */
+static bool root_is_early(const tdo_root_t *root) {
+  return root->kind == TDO_ROOT_AREA && root->rank == TDO_RANK_EXACT &&
+         root_divides(root->area) && root_bytes(root) >= ROOT_CHUNK &&
+         root_bytes(root) % sizeof(mps_word_t) == 0 &&
+         !atomic_load_explicit(&root->gone, memory_order_relaxed);
+}
+
+/* What does not stay in place, or may not: the copy is made another word. */
+static mps_res_t root_fix_early(tdo_scan_t *scan, mps_addr_t *ref_io) {
+  (void)scan;
+  *ref_io = NULL;
+  return MPS_RES_OK;
+}
+
+/* As tdo_scan_init, where the flip is to come: only segments are white that
+   were condemned ahead, of which most zones do not know yet. */
+static bool root_scan_early_init(tdo_scan_t *scan, mps_arena_t heap) {
+  static const unsigned char anywhere[2] = {TDO_ZONE_BYTE_SHARED,
+                                            TDO_ZONE_BYTE_SHARED};
+
+  tdo_scan_init(scan, heap, TDO_RANK_EXACT);
+  scan->ss._zones = anywhere;
+  scan->ss._shift = 8 * sizeof(mps_word_t) - 1;
+  scan->fix = root_fix_early;
+  return scan->express != NULL;
+}
+
+/* The program goes on: each word is read once. */
+TDO_NO_SANITIZE static void root_copy(mps_word_t *to, const char *base,
+                                      size_t count) {
+  const volatile mps_word_t *from = (const volatile void *)base;
+
+  for (size_t i = 0; i < count; ++i)
+    to[i] = from[i];
+}
+
+/* Mark what the next words of ROOT refer to. */
+static mps_res_t root_mark_chunk(tdo_scan_t *scan, tdo_root_t *root) {
+  size_t done = root->early_count * sizeof(mps_word_t);
+  size_t bytes = tdo_min(root_bytes(root) - done, ROOT_CHUNK);
+  mps_word_t *copy = root->early + root->early_count;
+
+  root_copy(copy, root->base + done, bytes / sizeof(mps_word_t));
+  root->early_count += bytes / sizeof(mps_word_t);
+  tdo_scan_fetch(scan, (char *)copy, (char *)copy + bytes);
+  return root->area(&scan->ss, copy, (char *)copy + bytes, root->closure);
+}
+
+/* Room for the copies of ROOT's words. */
+static bool root_begin_early(tdo_root_t *root) {
+  void *p;
+
+  if (root->early == NULL) {
+    if (tdo_control_alloc(&p, &root->heap->control, root_bytes(root)) !=
+        MPS_RES_OK)
+      return false;
+    root->early = p;
+  }
+  return true;
+}
+
+bool tdo_roots_mark_early(mps_arena_t heap, uint64_t deadline) {
+  size_t most = EARLY_MOST;
+  tdo_scan_t scan;
+
+  if (!root_scan_early_init(&scan, heap))
+    return true;
+  TDO_RING_FOR(node, &heap->roots) {
+    tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
+    if (!root_is_early(root) || root_bytes(root) > most)
+      continue;
+    most -= root_bytes(root);
+    if (!root_begin_early(root))
+      return true;
+    while (root->early_count < root_bytes(root) / sizeof(mps_word_t)) {
+      if (root_mark_chunk(&scan, root) != MPS_RES_OK)
+        return true;
+      if (tdo_clock_past(deadline))
+        return false;
+    }
+  }
+  return true;
+}
+
+void tdo_roots_forget_early(mps_arena_t heap) {
+  TDO_RING_FOR(node, &heap->roots)
+  root_forget_early(TDO_RING_ENTRY(tdo_root_t, heap_ring, node));
+}
+
+/* One past the last word from I on, below LIMIT, that is (or, unless SAME, is not)
+   as it was noted. */
+TDO_NO_SANITIZE static size_t root_run(const tdo_root_t *root, size_t i,
+                                       size_t limit, bool same) {
+  const mps_word_t *now = (const mps_word_t *)(const void *)root->base;
+
+  while (i < limit && (now[i] == root->early[i]) == same)
+    ++i;
+  return i;
+}
+
+TDO_NO_SANITIZE static size_t root_count_changed(const tdo_root_t *root,
+                                                 size_t i, size_t limit) {
+  const mps_word_t *now = (const mps_word_t *)(const void *)root->base;
+  size_t count = 0;
+
+  for (; i < limit; ++i)
+    count += now[i] != root->early[i];
+  return count;
+}
+
+/* Words [I, LIMIT) of ROOT. */
+static mps_res_t root_scan_words(tdo_scan_t *scan, tdo_root_t *root, size_t i,
+                                 size_t limit) {
+  return root_scan_area(scan, root, root->base + i * sizeof(mps_word_t),
+                        root->base + limit * sizeof(mps_word_t));
+}
+
+/* Where much of a chunk has changed, it is scanned as if all had, since what is
+   needed for that is fetched together. */
+static mps_res_t root_scan_changed(tdo_scan_t *scan, tdo_root_t *root, size_t i,
+                                   size_t limit) {
+  mps_res_t res = MPS_RES_OK;
+
+  if (root_count_changed(root, i, limit) > CHUNK_FEW)
+    return root_scan_words(scan, root, i, limit);
+  while (res == MPS_RES_OK && (i = root_run(root, i, limit, true)) < limit) {
+    size_t end = root_run(root, i, limit, false);
+    res = root_scan_words(scan, root, i, end);
+    i = end;
+  }
+  return res;
+}
+
+mps_res_t tdo_root_scan_rest(tdo_scan_t *scan, tdo_root_t *root) {
+  size_t count = root->early_count, all, i = 0;
+  mps_res_t res = MPS_RES_OK;
+
+  if (count == 0)
+    return tdo_root_scan(scan, root);
+  all = root_bytes(root) / sizeof(mps_word_t);
+  for (; i < count && res == MPS_RES_OK; i += CHUNK_WORDS)
+    res = root_scan_changed(scan, root, i, tdo_min(i + CHUNK_WORDS, count));
+  return res == MPS_RES_OK && count < all
+             ? root_scan_words(scan, root, count, all)
+             : res;
 }

@@ -70,7 +70,7 @@ static void trace_scan_roots(mps_arena_t heap, mps_rank_t rank) {
   TDO_RING_FOR(node, &heap->roots) {
     tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
     if (root->rank == rank) {
-      mps_res_t res = tdo_root_scan(&scan, root);
+      mps_res_t res = tdo_root_scan_rest(&scan, root);
       TDO_ASSERT(res == MPS_RES_OK, "a root's scan method failed");
     }
   }
@@ -121,6 +121,7 @@ static void trace_flip(mps_arena_t heap) {
   trace_scan_rooted(heap, TDO_RANK_AMBIG);
   trace_scan_roots(heap, TDO_RANK_EXACT);
   trace_scan_rooted(heap, TDO_RANK_EXACT);
+  tdo_roots_forget_early(heap);
   tdo_remember_scan(heap);
   trace_scan_weak_early(heap);
   tdo_pause_set_reach(heap);
@@ -251,7 +252,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   else
     for (size_t i = 0; i <= last; ++i)
       tdo_condemn_gen(heap, &chain->gens[i]);
-  if (trace->condemned == 0) {
+  if (trace->condemned == 0) { /* and so nothing was marked before */
     trace->state = TDO_TRACE_IDLE;
     return false;
   }
@@ -375,6 +376,8 @@ void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
     tdo_gcseg_unbar(seg); /* somebody looks at the dead */
     return;
   }
+  if (!tdo_trace_flipped(&heap->trace)) /* (condemn.c, .ahead) */
+    return;
   tdo_heap_note_work(heap);
   begun = tdo_clock_ns();
   /* Weak references scanned before their time keep what they refer to. */
@@ -560,7 +563,8 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
     return true;
   tdo_heap_note_work(heap);
   if (trace->state == TDO_TRACE_AHEAD) {
-    if (!tdo_condemn_ahead(heap, bytes, deadline))
+    if (!tdo_condemn_ahead(heap, bytes, deadline) ||
+        !tdo_roots_mark_early(heap, deadline))
       return false;
     if (!tdo_trace_start(heap, NULL, 0, trace->why))
       return true;
@@ -583,6 +587,7 @@ void tdo_trace_finish(mps_arena_t heap) {
 void tdo_trace_give_up(mps_arena_t heap) {
   if (heap->trace.state != TDO_TRACE_AHEAD)
     return;
+  tdo_roots_forget_early(heap);
   tdo_condemn_pardon(heap);
   heap->trace.state = TDO_TRACE_IDLE;
   heap->full_wanted = heap->given_up = true;
