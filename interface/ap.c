@@ -57,15 +57,31 @@ void mps_ap_destroy(mps_ap_t ap) {
   tdo_heap_leave(arena);
 }
 
-/* What moves leaves the room that it takes to move it. */
-static mps_res_t ap_fill_once(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
-  mps_arena_t arena = ap->pool->heap;
+/* What moves leaves BYTES, to move it. */
+static mps_res_t ap_fill_once(mps_addr_t *p_o, tdo_ap_t *ap, size_t size,
+                              size_t bytes) {
+  tdo_space_t *sp = &ap->pool->heap->space;
   mps_res_t res;
 
   if (ap->pool->klass->moving)
-    tdo_space_withhold(&arena->space, tdo_shortage_withheld(arena));
+    tdo_space_withhold(sp, bytes);
   res = tdo_ap_fill(p_o, ap, size);
-  tdo_space_withhold(&arena->space, 0);
+  tdo_space_withhold(sp, 0);
+  return res;
+}
+
+/* Collects, if memory ran out. What is withheld then gives way to a request for
+   which there is room now, but for a little. */
+static mps_res_t ap_fill_somehow(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
+  mps_arena_t arena = ap->pool->heap;
+  mps_res_t res = ap_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));
+  size_t room = tdo_space_room(&arena->space);
+  unsigned attempt = 0;
+
+  while (tdo_shortage_collect(arena, res, &attempt))
+    res = ap_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));
+  if (TDO_UNLIKELY(res != MPS_RES_OK) && ap->pool->klass->moving)
+    res = ap_fill_once(p_o, ap, size, tdo_shortage_kept(arena, room));
   return res;
 }
 
@@ -75,7 +91,6 @@ ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
   mps_arena_t arena;
   mps_addr_t p;
   mps_res_t res;
-  unsigned attempt = 0;
   bool polls;
 
   ENTRY_AP(ap_pub, MPS_RES_PARAM);
@@ -98,9 +113,7 @@ ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
     tdo_policy_poll(arena);
     arena->filling = NULL;
   }
-  res = ap_fill_once(&p, ap, size);
-  while (tdo_shortage_collect(arena, res, &attempt))
-    res = ap_fill_once(&p, ap, size);
+  res = ap_fill_somehow(&p, ap, size);
   tdo_heap_leave(arena);
   if (res == MPS_RES_OK)
     *p_o = p;

@@ -144,6 +144,11 @@ static mps_res_t push(void) {
   return res;
 }
 
+static void fill(void) {
+  while (push() == MPS_RES_OK)
+    ;
+}
+
 static size_t pushed(void) {
   size_t n = 0, last = SIZE_MAX;
   for (mps_addr_t obj = table[0]; obj != NULL; obj = *obj_ref(obj, 1), ++n) {
@@ -178,8 +183,7 @@ START_TEST(thinned) {
     begin_in_block(suite_size(8, 2) * (size_t)MIB, _i % 2);
   for (int round = 0; round < 3; ++round) {
     size_t full, kept;
-    while (push() == MPS_RES_OK)
-      ;
+    fill();
     full = pushed();
     thin(period);
     kept = pushed();
@@ -187,6 +191,42 @@ START_TEST(thinned) {
     for (size_t i = 0; i < full / part; ++i)
       ck_assert_int_eq(push(), MPS_RES_OK);
     ck_assert_uint_eq(pushed(), kept + full / part);
+  }
+  end();
+}
+END_TEST
+
+/* One object of half of BYTES. */
+static mps_res_t try_half(size_t bytes) {
+  mps_addr_t obj;
+  return obj_try(&obj, point_of, OBJ_NODE, bytes / 2 / WORD);
+}
+
+static void set_limit(size_t limit) {
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, limit), MPS_RES_OK);
+}
+
+/* Only what is in use. */
+static void set_tight(void) {
+  set_limit(mps_arena_committed(arena) - mps_arena_spare_committed(arena));
+}
+
+/* What is left to move with gives way: to what the limit is raised by, clearly
+   less of it, and to as much as died. */
+START_TEST(room_is_given) {
+  const size_t some = 64 * suite_pages(1);
+  begin_within(SIZE_MAX, _i % 2);
+  while (mps_arena_committed(arena) < 32 * some)
+    ck_assert_int_eq(push(), MPS_RES_OK);
+  for (int round = 0; round < 4; ++round) {
+    set_tight();
+    set_limit(mps_arena_commit_limit(arena) + some);
+    ck_assert_int_eq(try_half(some), MPS_RES_OK);
+    set_tight();
+    for (size_t i = 0; i < some; i += obj_bytes(6))
+      table[0] = *obj_ref(table[0], 1);
+    ck_assert_int_eq(try_half(some), MPS_RES_OK);
+    (void)pushed();
   }
   end();
 }
@@ -232,4 +272,4 @@ END_TEST
 #define LOOPS (2 * sizeof factors / sizeof factors[0])
 
 SUITE_LOOPS_MAIN("limit", 120, {random_deaths, LOOPS}, {comes_and_goes, LOOPS},
-                 {too_large, 1}, {thinned, 12})
+                 {too_large, 1}, {thinned, 12}, {room_is_given, 2})

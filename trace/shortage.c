@@ -68,13 +68,21 @@ bool tdo_shortage_all(const tdo_heap_t *heap) {
   return old > tdo_shortage_room(heap);
 }
 
+static size_t shortage_least(const tdo_heap_t *heap) {
+  return tdo_min(WITHHELD_LEAST,
+                 tdo_space_most(&heap->space) / WITHHELD_SMALL);
+}
+
 size_t tdo_shortage_withheld(const tdo_heap_t *heap) {
-  size_t most = tdo_space_most(&heap->space);
-  size_t least = tdo_min(WITHHELD_LEAST, most / WITHHELD_SMALL);
+  size_t part = tdo_space_most(&heap->space) / WITHHELD_PART;
 
   if (!tdo_shortage_possible(heap))
     return 0;
-  return tdo_min(tdo_max(most / WITHHELD_PART, least), WITHHELD_MOST);
+  return tdo_min(tdo_max(part, shortage_least(heap)), WITHHELD_MOST);
+}
+
+size_t tdo_shortage_kept(const tdo_heap_t *heap, size_t room) {
+  return tdo_min(room, shortage_least(heap));
 }
 
 bool tdo_shortage_full_due(const tdo_heap_t *heap) {
