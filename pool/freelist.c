@@ -287,6 +287,34 @@ size_t tdo_freelist_return_any(tdo_freelist_t *fl, size_t bytes) {
   return done;
 }
 
+/* Give back whole free grains of E, at most BYTES. May unmake it. */
+static size_t freelist_return_from(tdo_freelist_t *fl, tdo_extent_t *e,
+                                   size_t bytes) {
+  size_t unit = 0, done = 0, most = tdo_min(bytes, e->held);
+
+  while (done < most &&
+         (unit = tdo_bits_next_clear(e->runs.used, unit, e->runs.units)) <
+             e->runs.units) {
+    tdo_area_t area = {e, freelist_at(fl, e, unit), NULL};
+    unit = tdo_runs_limit(&e->runs, unit);
+    area.limit = freelist_at(fl, e, unit);
+    done += tdo_freelist_return(fl, &area, bytes - done);
+  }
+  return done;
+}
+
+size_t tdo_freelist_return_all(tdo_freelist_t *fl, size_t bytes) {
+  size_t done = 0;
+
+  TDO_RING_FOR(node, &fl->pool->segs) {
+    if (done >= bytes)
+      break;
+    done += freelist_return_from(
+        fl, TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, node), bytes - done);
+  }
+  return done;
+}
+
 bool tdo_freelist_next(tdo_area_t *area_io, const tdo_freelist_t *fl) {
   tdo_ring_t *ring = &fl->pool->segs, *at = ring->next;
   size_t from = 0;

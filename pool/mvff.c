@@ -64,7 +64,7 @@ static mps_res_t mvff_extend(tdo_area_t *area_o, tdo_mvff_t *mvff,
 
   if (res != MPS_RES_OK && most > size)
     res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high);
-  if (res != MPS_RES_OK && tdo_freelist_return_any(&mvff->list, SIZE_MAX) > 0)
+  if (res != MPS_RES_OK && tdo_freelist_return_all(&mvff->list, SIZE_MAX) > 0)
     res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high);
   return res;
 }
@@ -119,22 +119,38 @@ static mps_res_t mvff_alloc(mps_addr_t *p_o, tdo_pool_t *pool, size_t size) {
   return MPS_RES_OK;
 }
 
+#define ALL_SHARE 0.5 /* of the pool, to be freed between looks at every run */
+
+/* Give BYTES back, or what there is, wherever it is. */
+static void mvff_return(tdo_mvff_t *mvff, const tdo_area_t *first,
+                        size_t bytes) {
+  size_t done = tdo_freelist_return(&mvff->list, first, bytes);
+
+  if (done < bytes)
+    done += tdo_freelist_return_any(&mvff->list, bytes - done);
+  /* A run of less than two grains may have none, and shorter ones have. */
+  if (done < bytes &&
+      (double)mvff->since > ALL_SHARE * (double)mvff->pool.total) {
+    mvff->since = 0;
+    (void)tdo_freelist_return_all(&mvff->list, bytes - done);
+  }
+}
+
 void tdo_mvff_release(tdo_mvff_t *mvff, tdo_extent_t *extent, char *base,
                       char *limit) {
   tdo_pool_t *pool = &mvff->pool;
   double excess;
 
+  mvff->since += (size_t)(limit - base);
   tdo_freelist_give(&mvff->list, extent, base, limit);
   excess = (double)pool->free - mvff->spare * (double)pool->total;
   if (excess > 0.0 && mvff->spare < 1.0) {
     /* What goes back is lost to both sides of the comparison. */
     tdo_area_t area = tdo_freelist_around(&mvff->list, extent, base);
-    size_t bytes = (size_t)(excess / (1.0 - mvff->spare)), done;
+    size_t bytes = (size_t)(excess / (1.0 - mvff->spare));
     if ((double)bytes * (1.0 - mvff->spare) < excess)
       ++bytes;
-    done = tdo_freelist_return(&mvff->list, &area, bytes);
-    if (done < bytes)
-      (void)tdo_freelist_return_any(&mvff->list, bytes - done);
+    mvff_return(mvff, &area, bytes);
   }
 }
 

@@ -120,7 +120,7 @@ static mps_res_t mvt_find(tdo_area_t *area_o, mvt_t *mvt, size_t size) {
     return MPS_RES_OK;
   if (res != MPS_RES_OK && most > size)
     res = tdo_freelist_extend(area_o, &mvt->list, size, false);
-  if (res != MPS_RES_OK && tdo_freelist_return_any(&mvt->list, SIZE_MAX) > 0)
+  if (res != MPS_RES_OK && tdo_freelist_return_all(&mvt->list, SIZE_MAX) > 0)
     res = tdo_freelist_extend(area_o, &mvt->list, size, false);
   return res;
 }

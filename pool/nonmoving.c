@@ -10,7 +10,8 @@
 #define NM_BUFFER_SHARE 32.0  /* of a generation's capacity in one buffer */
 #define NM_SEG_MOST     65536 /* of segments for more than one block */
 #define NM_UNITS_MOST   16384 /* in them: their tables are small */
-#define NM_TRIES        16    /* segments looked at that may not do */
+#define NM_TRIES        16    /* segments looked at that may not do, unless
+                                 memory is short */
 
 /* ---- creation ---- */
 
@@ -197,16 +198,16 @@ void tdo_nm_give_room(tdo_nm_seg_t *seg) {
 /* A segment with a free run of at least UNITS, or null. The largest runs are
    used first: they make the longest buffers. */
 static tdo_nm_seg_t *nm_find_room(tdo_nm_pool_t *nm, mps_rank_t rank,
-                                  size_t units) {
+                                  size_t units, size_t most) {
   unsigned least = nm_room_index(units);
-  int tries = 0;
+  size_t tries = 0;
 
   for (unsigned i = TDO_NM_ROOMS; i-- > least;)
     TDO_RING_FOR(node, &nm->room[rank][i]) {
       tdo_nm_seg_t *seg = TDO_RING_ENTRY(tdo_nm_seg_t, room_ring, node);
       if (seg->largest >= units && !seg->gc.grey)
         return seg;
-      if (++tries == NM_TRIES)
+      if (++tries == most)
         return NULL;
     }
   return NULL;
@@ -241,12 +242,14 @@ static size_t nm_buffer_most(const tdo_nm_pool_t *nm) {
   return tdo_max(NM_BUFFER_LEAST, tdo_round_down((size_t)share, 4096));
 }
 
-static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size) {
+/* A buffer from what is free; look at MOST segments in vain. */
+static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size,
+                         size_t most) {
   size_t units = size >> nm->shift, first, limit;
   tdo_nm_seg_t *seg;
 
-  for (int tries = 0; tries < NM_TRIES; ++tries) {
-    seg = nm_find_room(nm, ap->rank, units);
+  for (size_t tries = 0; tries < most; ++tries) {
+    seg = nm_find_room(nm, ap->rank, units, most);
     if (seg == NULL)
       return false;
     if (tdo_bits_find_clear_run(&first, seg->used, 0, seg->units, units)) {
@@ -276,12 +279,14 @@ mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   tdo_nm_seg_t *seg;
   mps_res_t res;
 
-  if (!single && nm_fill_room(nm, ap, size))
+  if (!single && nm_fill_room(nm, ap, size, NM_TRIES))
     return MPS_RES_OK;
   want = single ? size : tdo_max(size, tdo_min(ap->next_size, most));
   res = nm_seg_alloc(&seg, nm, ap->rank, want, single);
   if (res != MPS_RES_OK && want > size)
     res = nm_seg_alloc(&seg, nm, ap->rank, size, single);
+  if (res != MPS_RES_OK && nm_fill_room(nm, ap, size, SIZE_MAX))
+    return MPS_RES_OK;
   if (res != MPS_RES_OK)
     return res;
   if (!single)
