@@ -41,6 +41,22 @@ static inline bool scan_may_be_white(const tdo_scan_t *scan, mps_word_t word) {
          (scan->ss._zones[offset >> scan->ss._shift] & 0x80);
 }
 
+/* What is looked at before it is scanned are whole words of it: formats may have
+   any alignment, and what lies behind may have no memory. */
+typedef mps_word_t scan_any_word_t __attribute__((aligned(1), may_alias));
+
+TDO_NO_SANITIZE static inline mps_word_t scan_word(const mps_word_t *p) {
+  return *(const scan_any_word_t *)(const void *)p;
+}
+
+static inline const mps_word_t *scan_end(const char *base, const char *limit) {
+  size_t bytes = (size_t)(limit - base);
+
+  return (const mps_word_t *)(const void *)(base + tdo_round_down(
+                                                       bytes,
+                                                       sizeof(mps_word_t)));
+}
+
 #define AHEAD_OBJECTS 128 /* on their way at any time (.ahead) */
 #define AHEAD_WORDS   64  /* looked at for the next one, at most */
 
@@ -54,7 +70,7 @@ TDO_NO_SANITIZE static inline void scan_ahead(tdo_scan_t *scan) {
   if (end - p > AHEAD_WORDS)
     end = p + AHEAD_WORDS;
   while (p < end) {
-    mps_word_t word = *p++;
+    mps_word_t word = scan_word(p++);
     if (scan_may_be_white(scan, word)) {
       const void *ref = (const void *)(word & ~(mps_word_t)7);
       __builtin_prefetch(ref);
@@ -114,16 +130,17 @@ TDO_NO_SANITIZE static void scan_prefetch_marks(const tdo_scan_t *scan,
 
   if (limit - base > MARK_MOST)
     limit = base + MARK_MOST;
-  end = (const mps_word_t *)(const void *)limit;
+  end = scan_end(base, limit);
   while (p < end) {
     mps_word_t refs[MARK_BATCH];
     void *segs[MARK_BATCH];
     size_t n = 0;
     for (; p < end && n < MARK_BATCH; ++p) {
-      if (scan_may_be_white(scan, *p)) {
-        refs[n++] = *p;
+      mps_word_t word = scan_word(p);
+      if (scan_may_be_white(scan, word)) {
+        refs[n++] = word;
         __builtin_prefetch(
-            &sp->owner[(*p - scan->ss._base) >> sp->grain_shift]);
+            &sp->owner[(word - scan->ss._base) >> sp->grain_shift]);
       }
     }
     for (size_t i = 0; i < n; ++i) {
@@ -148,7 +165,7 @@ void tdo_scan_fetch(tdo_scan_t *scan, const char *base, const char *limit) {
     return;
   if (scan->ahead) {
     scan->next_ahead = (const mps_word_t *)(const void *)base;
-    scan->end_ahead = (const mps_word_t *)(const void *)limit;
+    scan->end_ahead = scan_end(base, limit);
     for (int i = 0; i < AHEAD_OBJECTS; ++i)
       scan_ahead(scan);
   } else if (scan->heap->trace.in_place &&
