@@ -77,8 +77,8 @@ static size_t pool_tails(mps_pool_t pool) {
   TDO_RING_FOR(node, &pool->segs) {
     tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
     const tdo_gcseg_t *gc = (const tdo_gcseg_t *)(const void *)seg;
-    if (gc->ap == NULL)
-      size += (size_t)(seg->limit - gc->filled);
+    size += (size_t)(seg->limit -
+                     (gc->ap == NULL ? gc->filled : gc->ap->limit));
   }
   return size;
 }

@@ -140,7 +140,7 @@ mps_res_t tdo_amc_make_pins(amc_pool_t *amc, amc_seg_t *seg) {
 void tdo_amc_free_tables(amc_seg_t *seg) {
   if (seg->starts != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->starts,
-                          seg->card_count * sizeof(uint32_t));
+                          seg->card_count * sizeof *seg->starts);
   if (seg->held != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->held, tdo_amc_pin_bytes(seg) / 2);
   seg->pins = seg->read = seg->held = NULL;

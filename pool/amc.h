@@ -48,7 +48,7 @@ struct amc_seg {
   char *first;       /* what lies before it is a pad; null: nothing does */
   char *padded;      /* .padded; null: no pads are known */
   tdo_bits_t *held;  /* .held; null: none is */
-  uint32_t *starts;  /* .starts */
+  size_t *starts;    /* .starts */
   size_t card_count, starts_known;
 };
 

@@ -16,14 +16,14 @@ static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
   if (seg->starts == NULL) {
     seg->card_count = (tdo_seg_size(&seg->gc.seg) >> AMC_CARD_SHIFT) + 1;
     if (tdo_pool_control_alloc(&mem, &amc->pool,
-                               seg->card_count * sizeof(uint32_t)) !=
+                               seg->card_count * sizeof *seg->starts) !=
         MPS_RES_OK)
       return false;
     seg->starts = mem;
     seg->starts[0] = 0;
     seg->starts_known = 1;
   }
-  p = base + ((size_t)seg->starts[seg->starts_known - 1] << amc->shift);
+  p = base + (seg->starts[seg->starts_known - 1] << amc->shift);
   while (seg->starts_known <= card && p < filled) {
     size_t c;
     /* P is the last known start; cards up to its end begin at the next. */
@@ -31,8 +31,7 @@ static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
     c = (size_t)(p - base) >> AMC_CARD_SHIFT;
     while (seg->starts_known <= c && seg->starts_known <= card &&
            seg->starts_known < seg->card_count)
-      seg->starts[seg->starts_known++] =
-          (uint32_t)((size_t)(p - base) >> amc->shift);
+      seg->starts[seg->starts_known++] = (size_t)(p - base) >> amc->shift;
   }
   return seg->starts_known > card;
 }
@@ -49,7 +48,7 @@ char *tdo_amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
     /* Start in the nearest earlier card that has a start before ADDR. */
     if (amc_know_starts(amc, seg, card))
       while (card > 0) {
-        char *start = base + ((size_t)seg->starts[card] << amc->shift);
+        char *start = base + (seg->starts[card] << amc->shift);
         if (start <= addr) {
           p = start;
           break;
