@@ -42,9 +42,10 @@ mps_res_t tdo_space_zone_find(size_t *zone_o, tdo_space_t *sp, size_t n,
                               bool high, bool huge);
 
 /* Memory (space_memory.c). */
-/* Ask the system what it would grant; and say which limit was exceeded. */
+/* Ask the system what it would grant; and say which limit is exceeded when
+   BYTES are committed: what the system grants comes first. */
 void tdo_space_ask(tdo_space_t *sp);
-mps_res_t tdo_space_short(const tdo_space_t *sp);
+mps_res_t tdo_space_short(const tdo_space_t *sp, size_t bytes);
 /* Most bytes that these limits allow to be committed. */
 size_t tdo_space_limit(const tdo_space_t *sp);
 /* Not OK if BYTES more would use what is withheld: why. */

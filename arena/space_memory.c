@@ -212,9 +212,10 @@ size_t tdo_space_limit(const tdo_space_t *sp) {
   return tdo_min(sp->commit_limit, sp->granted);
 }
 
-mps_res_t tdo_space_short(const tdo_space_t *sp) {
-  return sp->granted < sp->commit_limit ? MPS_RES_MEMORY
-                                        : MPS_RES_COMMIT_LIMIT;
+mps_res_t tdo_space_short(const tdo_space_t *sp, size_t bytes) {
+  return sp->granted < sp->commit_limit || bytes > sp->granted
+             ? MPS_RES_MEMORY
+             : MPS_RES_COMMIT_LIMIT;
 }
 
 /* What the limits leave. */
@@ -255,7 +256,7 @@ static mps_res_t memory_complete(tdo_space_t *sp, size_t first, size_t limit,
   size_t g = first;
 
   if (!memory_fits(sp, bytes))
-    return tdo_space_short(sp);
+    return tdo_space_short(sp, sp->committed + bytes);
   while ((g = tdo_bits_next_clear(sp->memory, g, limit)) < limit) {
     size_t end = tdo_bits_next_set(sp->memory, g, limit);
     size_t ahead = end == limit ? memory_ahead(sp, limit, bytes) : end;
@@ -312,8 +313,10 @@ mps_res_t tdo_space_refuse(const tdo_space_t *sp, size_t bytes) {
   if (TDO_LIKELY(sp->withheld == 0) ||
       tdo_space_room(sp) >= sp->withheld + bytes)
     return MPS_RES_OK;
-  return tdo_space_most(sp) < tdo_space_limit(sp) ? MPS_RES_RESOURCE
-                                                  : tdo_space_short(sp);
+  return tdo_space_most(sp) < tdo_space_limit(sp)
+             ? MPS_RES_RESOURCE
+             : tdo_space_short(sp, sp->committed - sp->spare + sp->withheld +
+                                       bytes);
 }
 
 mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit) {

@@ -245,20 +245,18 @@ static size_t zone_tables(const tdo_space_t *sp, size_t z, size_t end) {
          sp->zone_table_bytes;
 }
 
-/* Would the limits allow memory for [FIRST, LIMIT) and TABLES bytes, with the
-   spare memory elsewhere given back? Asked first: what cannot be had shall not
-   cost any. */
-static bool space_fits(tdo_space_t *sp, size_t first, size_t limit,
-                       size_t tables) {
+/* What would be committed with memory for [FIRST, LIMIT) and TABLES bytes, and
+   the spare memory elsewhere given back. Asked first: what cannot be had shall
+   not cost any. */
+static size_t space_needs(tdo_space_t *sp, size_t first, size_t limit,
+                          size_t tables) {
   size_t there = tdo_bits_count(sp->memory, first, limit);
   size_t missing = tdo_space_bytes(sp, limit - first - there) + tables;
   size_t stays = sp->committed + tdo_space_bytes(sp, there) - sp->spare;
-  size_t most;
 
   if (missing > 0)
     tdo_space_ask(sp);
-  most = tdo_space_limit(sp);
-  return stays <= most && missing <= most - stays;
+  return missing + stays;
 }
 
 /* Memory for the free grains [FIRST, LIMIT), and what its tables take: both, or
@@ -267,10 +265,11 @@ static mps_res_t space_fill(tdo_space_t *sp, size_t first, size_t limit,
                             tdo_group_t group) {
   size_t z = space_zone_of(sp, first), end = space_zone_of(sp, limit - 1) + 1;
   size_t tables = zone_tables(sp, z, end);
+  size_t needs = space_needs(sp, first, limit, tables);
   mps_res_t res;
 
-  if (!space_fits(sp, first, limit, tables) || !tdo_space_charge(sp, tables))
-    return tdo_space_short(sp);
+  if (needs > tdo_space_limit(sp) || !tdo_space_charge(sp, tables))
+    return tdo_space_short(sp, needs - tables); /* they have their memory */
   if (sp->groups[group].huge)
     tdo_space_huge_prepare(sp, first, limit, group);
   res = tdo_space_commit(sp, first, limit);

@@ -42,19 +42,18 @@ void tdo_message_free(mps_arena_t heap, tdo_message_t *m) {
   tdo_control_free(&heap->control, m, message_size(m->type));
 }
 
-static void message_secure(mps_arena_t heap, tdo_message_t **m,
-                           mps_message_type_t type) {
-  if (*m == NULL && heap->messages.enabled[type])
-    (void)tdo_message_alloc(m, heap, type);
-}
-
+/* The one for the end also while its type is off: that may be switched on before
+   the collection ends. */
 bool tdo_messages_secure(mps_arena_t heap) {
   tdo_messages_t *m = &heap->messages;
+  bool start = m->enabled[TDO_MESSAGE_GC_START];
 
-  message_secure(heap, &m->start, TDO_MESSAGE_GC_START);
-  message_secure(heap, &m->end, TDO_MESSAGE_GC);
-  return (m->start != NULL || !m->enabled[TDO_MESSAGE_GC_START]) &&
-         (m->end != NULL || !m->enabled[TDO_MESSAGE_GC]);
+  if (m->start == NULL && start)
+    (void)tdo_message_alloc(&m->start, heap, TDO_MESSAGE_GC_START);
+  if (m->end == NULL)
+    (void)tdo_message_alloc(&m->end, heap, TDO_MESSAGE_GC);
+  return (m->start != NULL || !start) &&
+         (m->end != NULL || !(start || m->enabled[TDO_MESSAGE_GC]));
 }
 
 void tdo_message_post(mps_arena_t heap, tdo_message_t *m) {

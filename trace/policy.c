@@ -101,7 +101,7 @@ static bool policy_full_soon(const tdo_heap_t *heap) {
 static bool policy_full_due(tdo_heap_t *heap) {
   double fresh = heap->top.fresh;
 
-  if (heap->full_wanted)
+  if (heap->full_wanted || heap->full_owed)
     return true;
   /* Before a promotion, not after it: then there is a nursery to judge by. */
   if (heap->tenure > 0 && policy_due(heap->default_chain) >= 0)
@@ -332,7 +332,7 @@ void tdo_policy_poll(tdo_heap_t *heap) {
     return;
   }
   if (policy_full_due(heap)) {
-    if (heap->full_wanted || !policy_small(heap, true))
+    if (heap->full_wanted || heap->full_owed || !policy_small(heap, true))
       policy_begin_full(heap, FULL_GROWN);
     return;
   }
@@ -353,7 +353,13 @@ bool tdo_policy_start_full(tdo_heap_t *heap, const char *why) {
   if (tdo_trace_flipped(&heap->trace)) {
     if (heap->trace.full)
       return true;
-    tdo_trace_finish(heap); /* a minor one, of which little is left */
+    /* A minor one. If more is left of it than a slice, it goes on first. */
+    if (!policy_incremental(heap))
+      tdo_trace_finish(heap);
+    else if (!tdo_trace_work(heap, SIZE_MAX, tdo_pause_deadline(heap))) {
+      heap->full_owed = true;
+      return true;
+    }
   }
   heap->debt = 0;
   heap->full_wanted = false;
@@ -383,7 +389,7 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
   if (!tdo_trace_busy(&heap->trace)) {
     double size = tdo_heap_size(heap);
     double predicted = size / SCAN_RATE;
-    if (size > 0 && predicted <= multiplier * seconds) {
+    if (size > 0 && (heap->full_owed || predicted <= multiplier * seconds)) {
       heap->debt = 0;
       worked = tdo_trace_start(heap, NULL, 0,
                                "The client offered time by a step.");
@@ -391,12 +397,9 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
       TDO_RING_FOR(node, &heap->chains) {
         tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
         long due = policy_due(chain);
-        if (due >= 0 && !worked) {
+        if (due >= 0 && !worked)
           worked = tdo_trace_start(heap, chain, (size_t)due,
                                    "A generation passed its capacity.");
-          if (worked)
-            tdo_trace_finish(heap);
-        }
       }
     }
   }

@@ -232,7 +232,7 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
     trace_begin(heap, chain, last);
   if (trace->full) {
     tdo_evacuate_begin(&heap->evacuate);
-    heap->given_up = false;
+    heap->given_up = heap->full_owed = false;
   }
   trace->messages = tdo_messages_secure(heap);
   tdo_threads_stop(heap);
@@ -597,4 +597,8 @@ void tdo_trace_settle(mps_arena_t heap) {
   if (heap->clamp != TDO_UNCLAMPED)
     tdo_trace_give_up(heap);
   tdo_trace_finish(heap);
+  if (heap->full_owed &&
+      tdo_trace_start(heap, NULL, 0, "The client asked for a full collection "
+                                     "to start."))
+    tdo_trace_finish(heap);
 }
