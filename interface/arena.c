@@ -385,15 +385,27 @@ void mps_arena_clamp(mps_arena_t arena) {
     tdo_heap_leave(arena);
 }
 
-void mps_arena_park(mps_arena_t arena) {
-  ENTRY_ARENA(arena, );
+/* The flip of the collection in progress may be to come. */
+static TDO_NOINLINE mps_res_t arena_park(mps_arena_t arena, void *hot) {
+  ENTRY_ARENA(arena, MPS_RES_PARAM);
   if (TDO_UNLIKELY(!tdo_heap_try_enter(arena))) {
     arena->clamp = TDO_CLAMPED;
-    return;
+    return MPS_RES_FAIL;
   }
+  entry_scannable(arena, hot);
   tdo_trace_settle(arena);
   arena->clamp = TDO_PARKED;
   tdo_heap_leave(arena);
+  return MPS_RES_OK;
+}
+
+TDO_NO_SANITIZE static TDO_NOINLINE mps_res_t
+arena_park_framed(mps_arena_t arena) {
+  TDO_FRAME_RETURN(mps_res_t, hot, arena_park(arena, hot));
+}
+
+void mps_arena_park(mps_arena_t arena) {
+  (void)arena_park_framed(arena);
 }
 
 void mps_arena_release(mps_arena_t arena) {
