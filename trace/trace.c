@@ -569,6 +569,10 @@ bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline) {
     if (!tdo_trace_start(heap, NULL, 0, trace->why))
       return true;
   }
+  if (trace->whole) { /* the flip may have been this one's */
+    limit = SIZE_MAX;
+    deadline = 0;
+  }
   begun = tdo_clock_ns();
   done = trace_trace(heap, limit, deadline);
   heap->stats.traced_ns += tdo_clock_ns() - begun;
