@@ -23,9 +23,10 @@
    .held     in a white nailed segment, an object with its
    bit in `held` must not move, because something that may yet be found alive
    refers to it ambiguously: it is pinned when it is reached, and else dies.
-   .padded   if `padded` is not null, a bit of the second half of pin_table is
-             set iff a pad begins as many alignment units beyond `padded`, in
-             what collections left between objects that stay.
+   .padded   if `padded` is not null, a bit of the second half of pin_table
+             whose object is not pinned is set iff a pad begins as many
+             alignment units beyond `padded`, in what collections left between
+             objects that stay. A pad is never pinned: it is nobody's.
    .condemned in a white segment, objects in [base, condemned) are white; what
              lies beyond, in the buffer that a point had or has there, was
              allocated since, and is black.
@@ -295,13 +296,6 @@ static bool amc_walk(tdo_pool_t *pool, tdo_walk_visit_t visit, void *closure) {
   return true;
 }
 
-static bool amc_is_pad(const amc_pool_t *amc, const amc_seg_t *seg,
-                       const char *base) {
-  return seg->padded != NULL &&
-         tdo_bits_get(seg->pin_table + tdo_bits_words(seg->pin_count),
-                      (size_t)(base - seg->padded) >> amc->shift);
-}
-
 static char *amc_first(const tdo_gcseg_t *gc) {
   const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
 
@@ -319,7 +313,7 @@ static mps_res_t amc_addr_object(mps_addr_t *ref_o, tdo_pool_t *pool,
     return MPS_RES_FAIL;
   tdo_gcseg_expose(gc, gc->seg.base, gc->seg.limit);
   base = tdo_amc_find(amc, tdo_amc_seg_of(gc), addr);
-  if (!amc_is_pad(amc, tdo_amc_seg_of(gc), base) &&
+  if (!tdo_amc_is_pad(amc, tdo_amc_seg_of(gc), base) &&
       pool->format->isfwd(base + pool->format->header) == NULL) {
     *ref_o = base + pool->format->header;
     res = MPS_RES_OK;

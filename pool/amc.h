@@ -91,13 +91,29 @@ static inline void tdo_amc_set_pin(amc_seg_t *seg, size_t i) {
   seg->unread_limit = tdo_max(seg->unread_limit, i + 1);
 }
 
-/* Begin with no pins; which blocks are pads is forgotten. */
+/* Begin with no pins. Which blocks are pads stays known (.padded). */
 static inline void tdo_amc_use_pins(amc_seg_t *seg) {
-  seg->padded = NULL;
+  size_t words = tdo_bits_words(seg->pin_count), by, drop;
+
   seg->pins = seg->pin_table;
-  seg->read = seg->pins + tdo_bits_words(seg->pin_count);
+  seg->read = seg->pins + words;
   if (seg->pins_used)
-    memset(seg->pins, 0, tdo_amc_pin_bytes(seg));
+    memset(seg->pins, 0, words * sizeof(tdo_bits_t));
+  if (seg->padded == NULL) {
+    if (seg->pins_used)
+      memset(seg->read, 0, words * sizeof(tdo_bits_t));
+  } else if (seg->padded != seg->gc.seg.base) { /* counted from there, now */
+    by = (size_t)(seg->gc.seg.base - seg->padded) >>
+         tdo_amc_of(seg->gc.pool)->shift;
+    drop = by / TDO_WORD_BITS;
+    by %= TDO_WORD_BITS;
+    for (size_t w = 0; w < words; ++w) {
+      tdo_bits_t low = w + drop < words ? seg->read[w + drop] : 0;
+      tdo_bits_t high = w + drop + 1 < words ? seg->read[w + drop + 1] : 0;
+      seg->read[w] = by == 0 ? low : low >> by | high << (TDO_WORD_BITS - by);
+    }
+    seg->padded = seg->gc.seg.base;
+  }
   seg->pins_used = true;
   tdo_amc_all_read(seg);
 }
@@ -120,6 +136,14 @@ static inline bool tdo_amc_is_pinned(const amc_pool_t *amc,
                                      const char *base) {
   return seg->pins != NULL &&
          tdo_bits_get(seg->pins, tdo_amc_pin_index(amc, seg, base));
+}
+
+/* Is the block at BASE known to be a pad (.padded)? */
+static inline bool tdo_amc_is_pad(const amc_pool_t *amc, const amc_seg_t *seg,
+                                  const char *base) {
+  return seg->padded != NULL && !tdo_amc_is_pinned(amc, seg, base) &&
+         tdo_bits_get(seg->pin_table + tdo_bits_words(seg->pin_count),
+                      (size_t)(base - seg->padded) >> amc->shift);
 }
 
 static inline bool tdo_amc_is_held(const amc_pool_t *amc,

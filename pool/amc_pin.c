@@ -173,13 +173,14 @@ mps_res_t tdo_amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg,
   char *base;
 
   scan->ss._seen |= seg->gc.gen->bit;
-  if (addr >= seg->condemned || (seg->kept && seg->pins == NULL) ||
+  if (addr < seg->first || addr >= seg->condemned ||
+      (seg->kept && seg->pins == NULL) ||
       amc_is_known(amc, seg, addr))
     return MPS_RES_OK;
   if (seg->gc.nailed && !seg->in_place)
     tdo_amc_open(amc, seg);
   base = tdo_amc_find(amc, seg, addr);
-  if (!tdo_amc_pins(amc, base, addr) ||
+  if (!tdo_amc_pins(amc, base, addr) || tdo_amc_is_pad(amc, seg, base) ||
       amc->pool.format->isfwd(base + amc->pool.format->header) != NULL)
     return MPS_RES_OK;
   if (scan->hold)

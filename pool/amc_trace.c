@@ -726,6 +726,7 @@ static void amc_reclaim_full(amc_pool_t *amc, amc_seg_t *seg, size_t filled) {
   memset(seg->pins, 0, tdo_amc_pin_bytes(seg)); /* not in the next flip */
   seg->pins_used = false;
   seg->pins = seg->read = NULL;
+  seg->padded = NULL;
   seg->gc.nailed = seg->in_place = false;
   tdo_gcseg_clear_white(&seg->gc);
 }
