@@ -206,6 +206,7 @@ static bool transform_replace_objects(void *closure, tdo_pool_t *pool,
 
 mps_res_t tdo_transform_apply(bool *applied_o, tdo_transform_t *t) {
   mps_arena_t heap = t->heap;
+  unsigned long epoch = atomic_load(&heap->ld.epoch);
 
   if (tdo_trace_flipped(&heap->trace))
     return MPS_RES_LIMIT;
@@ -222,6 +223,8 @@ mps_res_t tdo_transform_apply(bool *applied_o, tdo_transform_t *t) {
   heap->explicit_collect = true;
   (void)tdo_policy_collect(heap, "A transform was applied.");
   heap->explicit_collect = false;
+  if (atomic_load(&heap->ld.epoch) == epoch) /* nothing that moves was there */
+    tdo_ld_age(&heap->ld, 0);
   t->born = heap->stats.collections - 1; /* spent, collected or not */
   *applied_o = true;
   return MPS_RES_OK;
