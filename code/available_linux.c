@@ -4,15 +4,21 @@
    SPDX-License-Identifier: BSD-2-Clause
 
    Little stack is used: a collection may end in a signal handler. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* syscall */
+#endif
 #include "code/available.h"
 #include "code/platform.h"
 
 #if TDO_PF_LINUX
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "code/base.h"
 #include "code/file.h"
 
@@ -73,20 +79,37 @@ static size_t available_line(const char *root, const char *line) {
   return SIZE_MAX;
 }
 
+/* Version 1 has a dozen lines, each with the whole name of a group: they are
+   looked at as they are read. What is longer than all room counts as its
+   beginning. */
 static size_t available_groups(const char *root) {
   char path[AVAILABLE_PATH], text[AVAILABLE_LINES];
-  size_t least = SIZE_MAX;
+  size_t least = SIZE_MAX, held = 0;
+  ssize_t got;
+  int fd;
   if (snprintf(path, sizeof path, "%s/proc/self/cgroup", root) >=
           (int)sizeof path ||
-      !tdo_file_text(text, sizeof text, path)) {
+      (fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC,
+                         0)) < 0) {
     return SIZE_MAX;
   }
-  for (const char *line = text; *line != '\0';) {
-    least = tdo_min(least, available_line(root, line));
-    line += strcspn(line, "\n");
-    line += *line == '\n';
+  while ((got = syscall(SYS_read, fd, text + held, sizeof text - 1 - held)) > 0) {
+    const char *line = text, *end;
+    held += (size_t)got;
+    text[held] = '\0';
+    while ((end = strchr(line, '\n')) != NULL) {
+      least = tdo_min(least, available_line(root, line));
+      line = end + 1;
+    }
+    if (line == text && held == sizeof text - 1) {
+      break;
+    }
+    held -= (size_t)(line - text);
+    memmove(text, line, held);
   }
-  return least;
+  (void)syscall(SYS_close, fd); /* see file_linux.c */
+  text[held] = '\0';
+  return tdo_min(least, available_line(root, text));
 }
 
 /* /proc/meminfo tells it in kB, in its third line. */

@@ -10,9 +10,10 @@
 
 #define RECORD_WINDOW ((size_t)1 << 20)
 
+/* With its blocks: to write where a full disk has none is a fatal signal. */
 static bool record_map(tdo_record_t *r, size_t offset) {
   void *p = MAP_FAILED;
-  if (ftruncate(r->fd, (off_t)(offset + RECORD_WINDOW)) == 0) {
+  if (posix_fallocate(r->fd, (off_t)offset, (off_t)RECORD_WINDOW) == 0) {
     p = mmap(NULL, RECORD_WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
              (off_t)offset);
   }

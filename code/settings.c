@@ -154,7 +154,7 @@ static bool settings_parse_COUNT(unsigned *value_o, const char *text,
 static bool settings_parse_REAL(double *value_o, const char *text, double low,
                                 double high) {
   double value;
-  if (!settings_real(&value, text) || value < low || value > high) {
+  if (!settings_real(&value, text) || !(value >= low && value <= high)) {
     return false;
   }
   *value_o = value;

@@ -98,6 +98,13 @@ static void stop_wake(atomic_uint *word) {
   (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+/* Not by nanosleep, where a thread that another one cancels would end, with
+   all its locks. */
+static void stop_sleep(long ns) {
+  struct timespec time = {0, ns};
+  (void)syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
 /* False if that thread no longer exists. */
 static bool stop_signal(const tdo_stop_thread_t *thread, int signal) {
   for (;;) {
@@ -107,7 +114,7 @@ static bool stop_signal(const tdo_stop_thread_t *thread, int signal) {
     if (errno != EAGAIN) { /* EAGAIN: the queue of signals is full */
       return false;
     }
-    (void)usleep(1000);
+    stop_sleep(1000000);
   }
 }
 
@@ -424,11 +431,10 @@ static bool stop_asleep(tdo_stop_thread_t *const threads[], size_t n) {
 }
 
 static void stop_grant(bool asleep) {
-  struct timespec grace = {0, STOP_GRACE_NS};
   uint64_t now = tdo_clock_ns(), ran = now - stop_row.resumed;
   bool fair = ran >= (asleep ? STOP_WOKEN_NS : STOP_RUN_NS);
   if (!fair && (stop_row.stops >= STOP_ROW || stop_row.took >= STOP_ROW_NS)) {
-    (void)nanosleep(&grace, NULL);
+    stop_sleep(STOP_GRACE_NS);
     now = tdo_clock_ns();
     fair = true;
   }

@@ -167,6 +167,11 @@ static void flush_all(tdo_shield_t *sh) {
     sh->settling = true;
     sh->vm->calls(sh->vm, true);
     tdo_shield_hide(sh, low, high);
+    /* It may have opened more, and then been refused. */
+    low = tdo_min(low, sh->differ_low);
+    high = tdo_max(high, sh->differ_high);
+    sh->differ_low = sh->pages;
+    sh->differ_high = 0;
     tdo_shield_settle(sh, low, high, high);
     tdo_shield_economize(sh);
     sh->vm->calls(sh->vm, false);

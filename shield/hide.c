@@ -177,6 +177,8 @@ static bool hide_unify(tdo_shield_t *sh, size_t first, size_t limit,
       next = hide_find(sh, end, limit, access, false);
     }
     if (!tdo_shield_protect(sh, page, end, access)) {
+      /* It may have opened some (access.c); all is to be closed, or free. */
+      tdo_shield_set_access(sh, page, end, TDO_ACCESS_NONE);
       return false;
     }
     tdo_shield_changed(sh, tdo_shield_note_access(sh, page, end, access));

@@ -1,5 +1,6 @@
 /* Testudo: writing a recording of the shield's requests.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <stdatomic.h>
 #include <string.h>
 #include "shield/record.h"
 
@@ -30,7 +31,7 @@ mps_res_t tdo_shield_record_open(tdo_shield_record_t *record, const char *path,
     record_word(&record->file, mode);
     record_word(&record->file, mapping_limit);
     record->last = 0;
-    record->quiet = false;
+    record->quiet = record->writing = false;
     record->reached = SIZE_MAX;
   }
   return res;
@@ -42,9 +43,14 @@ void tdo_shield_record_numbers(tdo_shield_record_t *record,
                                const uint64_t *numbers) {
   tdo_record_t *file = &record->file;
   unsigned char *op;
-  if ((record_shape[request].pages && first == limit) ||
-      !tdo_record_secure(file)) {
+  if ((record_shape[request].pages && first == limit) || record->writing) {
     return; /* no pages: nothing was asked, and a reader would object */
+  }
+  record->writing = true;
+  atomic_signal_fence(memory_order_seq_cst);
+  if (!tdo_record_secure(file)) {
+    record->writing = false;
+    return;
   }
   op = file->at++;
   if (record_shape[request].pages) {
@@ -59,6 +65,8 @@ void tdo_shield_record_numbers(tdo_shield_record_t *record,
     tdo_record_number(file, numbers[i]);
   }
   *op = (unsigned char)(request | argument << 5); /* complete: valid */
+  atomic_signal_fence(memory_order_seq_cst);
+  record->writing = false;
 }
 
 void tdo_shield_record_note(tdo_shield_record_t *record, tdo_request_t request,

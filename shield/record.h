@@ -106,6 +106,8 @@ typedef struct tdo_shield_record {
   bool quiet;     /* requests follow from what was noted: not recorded */
   size_t reached; /* the page looked at in a pass: noted before what comes of
                      it; SIZE_MAX: none, or it was */
+  volatile bool writing; /* who finds it set is a signal handler: what it asks
+                            is left out */
 } tdo_shield_record_t;
 
 /* Record into the file PATH. MPS_RES_FAIL if it cannot be written. */
