@@ -20,6 +20,8 @@ install(FILES "${PROJECT_BINARY_DIR}/TestudoConfig.cmake"
 
 file(RELATIVE_PATH pc_to_prefix
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+file(RELATIVE_PATH pc_to_include
+  "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 configure_file(cmake/testudo.pc.in testudo.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/testudo.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

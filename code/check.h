@@ -29,9 +29,10 @@ __attribute__((cold)) void tdo_check_failed(const char *file, unsigned line,
 #define TDO_CHECK(cond) TDO_ASSERT(cond, #cond)
 
 #if TDO_COOL
-#define TDO_CRITICAL(cond) TDO_CHECK(cond)
+#define TDO_CRITICAL_ASSERT(cond, sentence) TDO_ASSERT(cond, sentence)
 #else
-#define TDO_CRITICAL(cond) ((void)(0 && (cond)))
+#define TDO_CRITICAL_ASSERT(cond, sentence) ((void)(0 && (cond)))
 #endif
+#define TDO_CRITICAL(cond) TDO_CRITICAL_ASSERT(cond, #cond)
 
 #endif /* TDO_CODE_CHECK_H */

@@ -778,8 +778,9 @@ mps_res_t mps_root_create_table_masked(mps_root_t *root_o, mps_arena_t arena,
                                        mps_word_t mask);
 
 /* Register the registers and the stack of a thread, from its stack pointer
-   to the cold end, as a root: aligned words; tagged words; what a function
-   scans. Rank ambiguous, mode 0. Memory codes. Locked. */
+   to the cold end, as a root: aligned words without a tag in their three low
+   bits; tagged words; what a function scans. Rank ambiguous, mode 0. Memory
+   codes. Locked. */
 mps_res_t mps_root_create_thread(mps_root_t *root_o, mps_arena_t arena,
                                  mps_thr_t thr, void *cold);
 mps_res_t mps_root_create_thread_tagged(mps_root_t *root_o, mps_arena_t arena,

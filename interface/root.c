@@ -159,7 +159,8 @@ static mps_res_t root_create_thread(mps_root_t *root_o, mps_arena_t arena,
   ENTRY_REQUIRE(scan != NULL, "a root needs a function that scans it",
                 MPS_RES_PARAM);
   ENTRY_REQUIRE(cold != NULL && is_word_aligned(cold),
-                "a stack's cold end must be word-aligned", MPS_RES_PARAM);
+                "a stack's cold end must be word-aligned, and not null",
+                MPS_RES_PARAM);
   like->kind = TDO_ROOT_THREAD;
   like->thread = thr;
   like->area = scan;

@@ -137,7 +137,7 @@ static inline char *amc_move(amc_seg_t *seg, const tdo_format_t *fmt,
 static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *ref) {
   const tdo_format_t *fmt = amc->pool.format;
   amc_to_t *to = seg->to;
-  size_t size = (size_t)((char *)fmt->skip(ref) - ref);
+  size_t size = tdo_format_size(fmt, ref);
   amc_seg_t *dest;
   char *copy = amc_to_alloc_any(&dest, amc, to, size);
 
@@ -259,7 +259,7 @@ static mps_res_t amc_fix_moving(tdo_scan_t *scan, tdo_gcseg_t *gc,
     return tdo_amc_fix(gc->pool, scan, gc, ref_io);
   moved = fmt->isfwd(ref);
   if (moved == NULL) {
-    size_t size = (size_t)((char *)fmt->skip(ref) - ref);
+    size_t size = tdo_format_size(fmt, ref);
     amc_seg_t *dest = to->ready;
     char *copy;
     if (TDO_UNLIKELY(!amc_has_room(to, dest, size)))

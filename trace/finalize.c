@@ -16,6 +16,13 @@ static tdo_ring_t *finals_list(mps_arena_t heap, const tdo_gen_t *gen) {
   return &heap->finals.lists[i];
 }
 
+/* May an object of SEG have REF as its client pointer? */
+static bool final_aligned(const tdo_gcseg_t *seg, mps_addr_t ref) {
+  const tdo_format_t *fmt = seg->pool->format;
+
+  return (((tdo_word_t)ref - fmt->header) & (fmt->align - 1)) == 0;
+}
+
 mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
   tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, ref);
   tdo_message_t *final;
@@ -25,6 +32,11 @@ mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
              "only blocks of automatic pools can be finalized");
   if (seg == NULL)
     return MPS_RES_FAIL;
+  if (!final_aligned(seg, ref)) {
+    TDO_ASSERT(false, "what is to be finalized is no client pointer: it is "
+                      "not aligned (is it tagged?)");
+    return MPS_RES_FAIL;
+  }
   res = tdo_message_alloc(&final, heap, TDO_MESSAGE_FINALIZATION);
   if (res != MPS_RES_OK)
     return res;

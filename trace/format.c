@@ -33,6 +33,12 @@ static void format_no_pad(mps_addr_t base, size_t size) {
   TDO_CHECK_ALWAYS(false, "this pool needs a format with a pad method");
 }
 
+char *tdo_format_stuck(const tdo_format_t *fmt, char *p) {
+  TDO_ASSERT(false, "a skip method does not go forward: an object has size 0, "
+                    "or was never written");
+  return p + fmt->align;
+}
+
 bool tdo_format_check(const tdo_format_t *fmt) {
   TDO_CHECK(fmt != NULL && fmt->sig == TDO_FORMAT_SIG);
   TDO_CHECK(tdo_is_pow2(fmt->align));

@@ -35,9 +35,24 @@ mps_res_t tdo_format_create(tdo_format_t **fmt_o, mps_arena_t heap,
 void tdo_format_destroy(tdo_format_t *fmt);
 bool tdo_format_check(const tdo_format_t *fmt);
 
+/* A skip method did not get beyond the object at P: asserts, and gives a place
+   beyond it, so that who skips objects gets to the end. */
+TDO_NOINLINE char *tdo_format_stuck(const tdo_format_t *fmt, char *p);
+
 /* The base of the object after the one at base P. */
 static inline char *tdo_format_next(const tdo_format_t *fmt, char *p) {
-  return (char *)fmt->skip(p + fmt->header) - fmt->header;
+  char *next = (char *)fmt->skip(p + fmt->header) - fmt->header;
+
+  return TDO_RASH || TDO_LIKELY(next > p) ? next : tdo_format_stuck(fmt, p);
+}
+
+/* The size of the object at client pointer REF, which is to be copied. */
+static inline size_t tdo_format_size(const tdo_format_t *fmt, char *ref) {
+  char *next = fmt->skip(ref);
+
+  if (TDO_COOL && next <= ref)
+    next = tdo_format_stuck(fmt, ref);
+  return (size_t)(next - ref);
 }
 
 #endif /* TDO_TRACE_FORMAT_H */

@@ -273,7 +273,9 @@ static inline mps_res_t trace_fix_owner(tdo_scan_t *scan, mps_addr_t *ref_io,
   tdo_gcseg_t *seg = (tdo_gcseg_t *)(void *)owner;
 
   if (owner == NULL) {
-    TDO_CRITICAL(scan->rank == TDO_RANK_AMBIG); /* a dangling reference */
+    TDO_CRITICAL_ASSERT(scan->rank == TDO_RANK_AMBIG,
+                        "an exact reference leads to memory not in use: its "
+                        "object has moved or died");
     return MPS_RES_OK;
   }
   if (!owner->automatic)
