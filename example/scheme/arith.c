@@ -278,10 +278,20 @@ static void check_integers(const char *proc, val a, val b) {
     division_by_zero(proc);
 }
 
+/* The quotient of doubles may have been rounded up to an integer. Below 2^53
+   the distance to the next one is more than what rounding does. */
+static val flonum_quotient(val a, val b, double (*round)(double),
+                           val (*of_integers)(val, val)) {
+  double x = to_double(a), y = to_double(b);
+  if (fabs(x) < 0x1p53 || !isfinite(x) || !isfinite(y))
+    return make_flonum(round(x / y));
+  return to_inexact(of_integers(int_from_double(x), int_from_double(y)));
+}
+
 val arith_quotient(val a, val b) {
   check_integers("quotient", a, b);
   if (is_flonum(a) || is_flonum(b))
-    return make_flonum(trunc(to_double(a) / to_double(b)));
+    return flonum_quotient(a, b, trunc, arith_quotient);
   val q;
   int_divide(a, b, &q, NULL);
   return q;
@@ -310,7 +320,7 @@ val arith_modulo(val a, val b) {
 val arith_floor_quotient(val a, val b) {
   check_integers("floor-quotient", a, b);
   if (is_flonum(a) || is_flonum(b))
-    return make_flonum(floor(to_double(a) / to_double(b)));
+    return flonum_quotient(a, b, floor, arith_floor_quotient);
   val q, r;
   int_divide(a, b, &q, &r);
   if (r != FIX(0) && int_negative(r) != int_negative(b))

@@ -62,6 +62,35 @@ static val rewrite_letrec(val form, struct scope *sc) {
   return let_body(body);
 }
 
+/* May its value be computed only once, and does that capture nothing? */
+static bool is_simple(val init, struct scope *sc) {
+  return !is_pair(init) || form_head(init, sc) == HEAD_LAMBDA ||
+         is_keyword(CAR(init), sc, "quote");
+}
+
+/* All values are there before any variable has its own: one that is computed
+   again, by a continuation, finds the others' as they were. */
+static val rewrite_plain_letrec(val form, struct scope *sc) {
+  need(form, 3);
+  syntax_length(CADR(form), form);
+  val values = NIL, bindings = NIL;
+  for (val l = list_reverse(CADR(form)); l != NIL; l = CDR(l)) {
+    val binding = CAR(l);
+    need(binding, 2);
+    if (!is_simple(CADR(binding), sc)) {
+      val t = syntax_fresh("t");
+      values = syntax_cons(syntax_cons(t, CDR(binding)), values);
+      binding = LIST(2, CAR(binding), t);
+    }
+    bindings = syntax_cons(binding, bindings);
+  }
+  if (values == NIL || CDR(bindings) == NIL)
+    return rewrite_letrec(form, sc);
+  for (val l = list_reverse(values); l != NIL; l = CDR(l))
+    bindings = syntax_cons(CAR(l), bindings);
+  return syntax_cons(G("letrec*"), syntax_cons(bindings, CDDR(form)));
+}
+
 static val fresh_for(val id, val *pairs_io) {
   if (!is_identifier(id))
     raise_syntax("identifier expected", id);
@@ -120,21 +149,29 @@ static val rewrite_let_star_values(val form, struct scope *sc) {
   return body;
 }
 
+/* The first variable holds the list of all values until the others have
+   theirs. Nothing is defined before there are values. */
 static val rewrite_define_values(val form, struct scope *sc) {
   (void)sc;
   need(form, 3);
-  val pairs = NIL, sets = NIL, defines = NIL;
+  val pairs = NIL, temps = NIL, all = NIL;
   val formals = fresh_formals(CADR(form), &pairs);
-  for (val p = pairs; p != NIL; p = CDR(p)) {
-    sets = syntax_cons(LIST(3, G("set!"), CAR(CAR(p)), CDR(CAR(p))), sets);
-    defines = syntax_cons(LIST(3, G("define"), CAR(CAR(p)), FALSE), defines);
+  if (pairs == NIL)
+    return call_with_values(CADDR(form), NIL, LIST(1, FALSE));
+  for (val p = pairs; p != NIL; p = CDR(p))
+    temps = syntax_cons(CDR(CAR(p)), temps);
+  pairs = list_reverse(pairs);
+  val first = CAR(CAR(pairs));
+  val values = call_with_values(CADDR(form), formals,
+                                LIST(1, syntax_cons(G("list"), temps)));
+  intptr_t i = 1;
+  all = syntax_cons(LIST(3, G("define"), first, values), all);
+  for (val p = CDR(pairs); p != NIL; p = CDR(p)) {
+    val value = LIST(3, G("list-ref"), first, FIX(i++));
+    all = syntax_cons(LIST(3, G("define"), CAR(CAR(p)), value), all);
   }
-  sets = syntax_cons(FALSE, sets);
-  val call = call_with_values(CADDR(form), formals, sets);
-  val all = LIST(1, LIST(3, G("define"), syntax_fresh("ignored"), call));
-  for (val l = list_reverse(defines); l != NIL; l = CDR(l))
-    all = syntax_cons(CAR(l), all);
-  return syntax_begin(all);
+  val last = LIST(3, G("set!"), first, LIST(2, G("car"), first));
+  return syntax_begin(list_reverse(syntax_cons(last, all)));
 }
 
 static val rewrite_parameterize(val form, struct scope *sc) {
@@ -396,7 +433,7 @@ static val rewrite_syntax_error(val form, struct scope *sc) {
 
 const struct derived derived_forms[] = {
     {"let*", rewrite_let_star},
-    {"letrec", rewrite_letrec},
+    {"letrec", rewrite_plain_letrec},
     {"letrec*", rewrite_letrec},
     {"let-values", rewrite_let_values},
     {"let*-values", rewrite_let_star_values},

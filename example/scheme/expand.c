@@ -16,6 +16,41 @@ enum { MOST_CURRIED = 1000 };
 
 static val current_pos; /* of the innermost form that has one */
 
+/* ---- the interpreter's own names
+
+   A program may define what it likes. What the prelude calls, and what forms
+   are rewritten into, stays what it was: that has a second symbol of the same
+   name, which no program can name. */
+
+static bool in_prelude = true;
+
+val own_symbol(val name) {
+  val own = table_ref(vm.root[R_OWN], name, FALSE);
+  if (own == FALSE && !in_prelude)
+    return name;
+  if (own == FALSE) {
+    own = make_uninterned(SYM_NAME(name));
+    SYM_VALUE(own) = SYM_VALUE(name);
+    SYM_INLINE(own) = SYM_INLINE(name);
+    table_set(vm.root[R_OWN], name, own);
+  }
+  return own;
+}
+
+static void own_all(void) {
+  val tab = vm.root[R_SYMTAB];
+  for (size_t i = 0; i < VEC_LEN(tab); i++) {
+    PIN(tab);
+    for (val l = VEC_REF(tab, i); l != NIL; l = CDR(l))
+      if (SYM_VALUE(CAR(l)) != UNBOUND)
+        own_symbol(CAR(l));
+  }
+}
+
+void prelude_ends(void) {
+  in_prelude = false;
+}
+
 /* ---- small tools */
 
 struct node *node_new(enum node_kind kind, int n) {
@@ -86,7 +121,8 @@ static struct scope *scope_of(val tagged) {
 }
 
 val global_id(const char *name) {
-  return make_alias(intern(name), NULL);
+  val id = intern(name);
+  return make_alias(in_prelude ? id : own_symbol(id), NULL);
 }
 
 /* The binding of *id_io; null when it is global, then *id_io is the symbol. */
@@ -111,7 +147,8 @@ bool same_identifier(val a, struct scope *sa, val b, struct scope *sb) {
 bool is_keyword(val id, struct scope *sc, const char *name) {
   if (!is_identifier(id) || scope_find(&id, sc) != NULL)
     return false;
-  return id == intern(name);
+  val word = intern(name);
+  return id == word || id == own_symbol(word);
 }
 
 static struct binding *binding_new(struct scope *sc, val id) {
@@ -173,7 +210,7 @@ static struct node *expand_ref(val id, struct scope *sc) {
       is_type(SYM_VALUE(name), T_MACRO))
     raise_syntax("syntactic keyword used as a variable", name);
   struct node *node = node_new(N_GREF, 0);
-  node->value = name;
+  node->value = in_prelude ? own_symbol(name) : name;
   return node;
 }
 
@@ -399,6 +436,18 @@ struct node *define_value(val form, struct scope *sc) {
   return make_lambda(CDR(target), body, syntax_strip(CAR(target)), sc, form);
 }
 
+/* The interpreter's own name is defined, and then the program's. */
+static struct node *define_own(struct node *define) {
+  struct node *copy = node_new(N_GDEF, 0), *both = node_new(N_SEQ, 2);
+  copy->value = define->value;
+  copy->body = node_new(N_GREF, 0);
+  copy->body->value = define->value = own_symbol(define->value);
+  SYM_INLINE(define->value) = FALSE;
+  both->sub[0] = define;
+  both->sub[1] = copy;
+  return both;
+}
+
 static struct node *expand_define(val form, struct scope *sc) {
   val id = syntax_strip(define_target(form));
   if (sc != NULL)
@@ -409,7 +458,7 @@ static struct node *expand_define(val form, struct scope *sc) {
   SYM_INLINE(id) = FALSE;
   node->value = id;
   node->body = define_value(form, sc);
-  return node;
+  return in_prelude ? define_own(node) : node;
 }
 
 static struct node *expand_define_syntax(val form, struct scope *sc) {
@@ -660,6 +709,8 @@ void syntax_init(void) {
     SYM_VALUE(intern(derived_forms[i].name)) = SYNTAX(CORE_COUNT + i);
   for (int i = 0; i < inlined_count; i++)
     SYM_INLINE(intern(inlined_table[i].name)) = FIX(i);
+  vm.root[R_OWN] = make_table(TABLE_EQ, TABLE_STRONG);
+  own_all();
 }
 
 val compile_toplevel(val form) {
@@ -675,20 +726,43 @@ val compile_toplevel(val form) {
   return closure;
 }
 
+static bool note_name(val id) {
+  if (is_symbol(id))
+    SYM_INLINE(id) = FALSE;
+  return false;
+}
+
+/* What an import set leaves out or calls otherwise is for the program. */
+static void note_import(val set) {
+  check_c_depth();
+  if (list_length(set) < 2 || !is_pair(FORM1(set)))
+    return;
+  if (CAR(set) == intern("except") || CAR(set) == intern("rename"))
+    (void)syntax_has(REST1(set), note_name);
+  note_import(FORM1(set));
+}
+
 /* Programs that define their own version of a procedure which is compiled
    in line do so at the top level: look before compiling anything. */
 void note_redefinitions(val form) {
   check_c_depth();
-  if (!is_pair(form) || !is_symbol(CAR(form)) || !is_pair(CDR(form)))
+  if (list_length(form) < 2 || !is_symbol(CAR(form)))
     return;
-  if (CAR(form) == intern("begin")) {
-    val l = list_length(form) < 0 ? NIL : CDR(form);
+  val head = CAR(form), l = CDR(form);
+  if (head == intern("begin") || head == intern("define-library")) {
     for (; l != NIL; l = CDR(l))
       note_redefinitions(CAR(l));
-  } else if (CAR(form) == intern("define") || CAR(form) == intern("set!")) {
-    val target = innermost(FORM1(form));
+  } else if (head == intern("import")) {
+    for (; l != NIL; l = CDR(l))
+      note_import(CAR(l));
+  } else if (head == intern("define") || head == intern("set!")) {
+    val target = innermost(CAR(l));
     if (is_symbol(target))
       SYM_INLINE(target) = FALSE;
+  } else if (head == intern("define-values")) {
+    (void)syntax_has(CAR(l), note_name);
+  } else if (head == intern("define-record-type")) {
+    (void)syntax_has(l, note_name);
   }
 }
 

@@ -26,9 +26,9 @@ struct rules {
 static bool is_ellipsis(struct rules *r, val id) {
   if (!is_identifier(id))
     return false;
-  if (r->ellipsis != FALSE)
-    return id == r->ellipsis;
-  if (syntax_strip(id) != intern("..."))
+  if (r->ellipsis != FALSE ? id != r->ellipsis
+                           : syntax_strip(id) != intern("...") ||
+                                 !is_keyword(id, r->definition, "..."))
     return false;
   for (val l = r->literals; is_pair(l); l = CDR(l))
     if (CAR(l) == id)
@@ -153,24 +153,26 @@ static val rename_id(struct instance *in, val id) {
 /* How many items the longest sequence has among those that t uses; -1 if it
    uses none. */
 static int sequence_length(struct instance *in, val t, struct match *ms) {
-  int n = -1;
-  if (is_vector(t))
-    t = vector_list(t);
+  int n = -1, k = -1;
   for (; is_pair(t); t = CDR(t)) {
-    int k = sequence_length(in, CAR(t), ms);
+    k = sequence_length(in, CAR(t), ms);
     n = k > n ? k : n;
   }
   struct match *m = is_identifier(t) ? find(ms, t) : NULL;
-  return m != NULL && m->many && m->n > n ? m->n : n;
+  if (m != NULL && m->many)
+    k = m->n;
+  else if (is_vector(t))
+    k = sequence_length(in, vector_list(t), ms);
+  return k > n ? k : n;
 }
 
 /* The matches of item i for every sequence variable of t, over ms. */
 static struct match *enter_item(val t, int i, struct match *ms,
                                 struct match *outer) {
-  if (is_vector(t))
-    t = vector_list(t);
   for (; is_pair(t); t = CDR(t))
     ms = enter_item(CAR(t), i, ms, outer);
+  if (is_vector(t))
+    return enter_item(vector_list(t), i, ms, outer);
   struct match *m = is_identifier(t) ? find(outer, t) : NULL;
   if (m == NULL || !m->many || i >= m->n)
     return ms;
@@ -363,7 +365,8 @@ val macro_from_spec(val spec, struct scope *sc) {
   }
   if (!is_pair(rest) || list_length(CAR(rest)) < 0)
     raise_syntax("bad syntax-rules", spec);
-  struct rules r = {.literals = CAR(rest), .ellipsis = ellipsis};
+  struct rules r = {
+      .literals = CAR(rest), .ellipsis = ellipsis, .definition = sc};
   for (val l = CDR(rest); l != NIL; l = CDR(l))
     check_rule(&r, CAR(l));
   val macro = make_object(T_MACRO, 4, FALSE);

@@ -205,6 +205,8 @@ static val with_exactness(struct parse *p, val v) {
 static val exact_decimal(const char *digits, size_t n, int radix,
                          intptr_t scale, bool negative) {
   val v = n == 0 ? FIX(0) : int_from_digits(digits, n, radix, negative);
+  if (v == FIX(0))
+    return v;
   if (scale > 100000 || scale < -100000)
     return FALSE;
   val power = arith_expt(FIX(radix), FIX(scale < 0 ? -scale : scale));
@@ -247,7 +249,8 @@ static val parse_decimal(struct parse *p, bool negative) {
     size_t n = count_digits(q, p->end, 10);
     if (n == 0)
       return FALSE;
-    exponent = n > 9 ? (*e == '-' ? -999999999 : 999999999) : atol(e);
+    size_t zeros = strspn(q, "0");
+    exponent = n > 9 + zeros ? (*e == '-' ? -999999999 : 999999999) : atol(e);
     q += n;
   }
   if (q != p->end)

@@ -317,11 +317,13 @@
     (cond ((or (nan? x) (nan? t)) +nan.0)
           ((infinite? t) (if (infinite? x) +nan.0 0.0))
           ((infinite? x) x)
+          ((not (and (exact? x) (exact? t)))
+           (inexact (rationalize (exact x) (exact t))))
           (else
            (let ((lo (- x t)) (hi (+ x t)))
              (cond ((> lo 0) (%simplest lo hi))
                    ((< hi 0) (- (%simplest (- hi) (- lo))))
-                   (else (if (and (exact? x) (exact? t)) 0 0.0))))))))
+                   (else 0)))))))
 
 ;; ---- control
 

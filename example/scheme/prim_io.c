@@ -180,7 +180,7 @@ static struct text {
   size_t n, size;
 } text;
 
-static void text_add(int c) {
+static void text_room(void) {
   if (text.n + 4 > text.size) {
     size_t size = text.size * 2 + 128;
     char *s = memory_may_have(text.n) ? realloc(text.s, size) : NULL;
@@ -189,6 +189,10 @@ static void text_add(int c) {
     text.s = s;
     text.size = size;
   }
+}
+
+static void text_add(int c) {
+  text_room();
   text.n += utf8_encode((uint32_t)c, text.s + text.n);
 }
 
@@ -235,17 +239,19 @@ static size_t read_bytes(val port, val bv, size_t start, size_t end) {
 static val p_read_bytevector(int argc, val *argv) {
   size_t k = arg_index(argv, 0, (size_t)1 << 40);
   val port = input(argc, argv, 1);
-  if (k > 0 && port_get_byte(port, true) < 0)
+  int b;
+  text.n = 0;
+  text_room();
+  while (text.n < k && (b = port_get_byte(port, false)) >= 0) {
+    text_room();
+    text.s[text.n++] = (char)b;
+  }
+  if (text.n == 0 && k > 0)
     return EOFVAL;
-  val bv = make_leaf(T_BYTEVECTOR, sizeof(val) + k);
-  BV_LEN(bv) = k;
-  size_t n = read_bytes(port, bv, 0, k);
-  if (n == k)
-    return bv;
-  val r = make_leaf(T_BYTEVECTOR, sizeof(val) + n);
-  BV_LEN(r) = n;
-  memcpy(BV_DATA(r), BV_DATA(bv), n);
-  return r;
+  val bv = make_leaf(T_BYTEVECTOR, sizeof(val) + text.n);
+  BV_LEN(bv) = text.n;
+  memcpy(BV_DATA(bv), text.s, text.n);
+  return bv;
 }
 
 static val p_read_bytevector_into(int argc, val *argv) {

@@ -362,11 +362,8 @@ static val p_iota(int argc, val *argv) {
   val list = NIL;
   if (n < 0)
     raise_range(0, argv[0]);
-  val v = arith_add(start, arith_mul(FIX(n - 1), step));
-  for (intptr_t i = 0; i < n; i++) {
-    list = cons(v, list);
-    v = arith_sub(v, step);
-  }
+  for (intptr_t i = n - 1; i >= 0; i--)
+    list = cons(arith_add(start, arith_mul(FIX(i), step)), list);
   return list;
 }
 

@@ -86,7 +86,7 @@ static bool is_incomplete(const char *text) {
 
 static void evaluate_text(const char *text) {
   val port = port_open_string(text, strlen(text));
-  val read = SYM_VALUE(intern("read"));
+  val read = SYM_VALUE(own_symbol(intern("read")));
   for (;;) {
     val form = machine_call(read, 1, &port);
     if (form == EOFVAL)
@@ -186,7 +186,7 @@ static void skip_line(val port) {
 }
 
 static int read_plain(void) {
-  val read = SYM_VALUE(intern("read"));
+  val read = SYM_VALUE(own_symbol(intern("read")));
   int status = 0;
   for (;;) {
     val form = machine_call(read, 1, &vm.root[R_STDIN]);

@@ -47,6 +47,7 @@ enum root {
   R_ENV,       /* the one environment */
   R_NO_MEMORY, /* the condition */
   R_BLAME,     /* code of a caller that has been replaced, or FALSE */
+  R_OWN,       /* table: global name -> the interpreter's own: see expand.c */
   R_LIMIT
 };
 
@@ -319,6 +320,9 @@ val compile_toplevel(val form);
 val syntax_strip(val form);
 val compile_position(void); /* of the form being compiled */
 void syntax_init(void);
+/* The symbol by which the interpreter itself means a global name. */
+val own_symbol(val name);
+void prelude_ends(void);
 /* Note global definitions of names that are compiled in line. */
 void note_redefinitions(val form);
 

@@ -56,6 +56,7 @@ static bool load_prelude(void) {
       return false;
   }
   port_close(port);
+  prelude_ends();
   return true;
 }
 
