@@ -121,10 +121,11 @@ static val predicate_name(val predicate, val form) {
   return is_identifier(predicate) ? predicate : FALSE;
 }
 
+/* At the top level a program may define the name of the type once more; the
+   procedures know the type itself. */
 /* (define-record-type type maker predicate field ...); the type may be in a
    list, and the maker or the predicate a boolean: there is none. */
 val rewrite_define_record_type(val form, struct scope *sc) {
-  (void)sc;
   if (list_length(form) < 4)
     raise_syntax("bad syntax", form);
   val rest = CDDR(form), fields = CDDR(rest), list = NIL;
@@ -133,13 +134,18 @@ val rewrite_define_record_type(val form, struct scope *sc) {
   val names = field_names(fields, form);
   val maker = maker_spec(CAR(rest), names, form);
   int i = 0;
+  val rtd = LIST(3, G("%make-rtd"), syntax_quote(type), syntax_quote(names));
+  val name = type;
+  if (sc == NULL) {
+    rtd = syntax_quote(make_rtd(syntax_strip(type), syntax_strip(names)));
+    type = rtd;
+  }
   for (val l = fields; l != NIL; l = CDR(l))
     list = define_field(type, CAR(l), i++, list);
   if (predicate != FALSE)
     list = syntax_cons(define_predicate(type, predicate), list);
   if (maker != FALSE)
     list = syntax_cons(define_maker(type, maker, names), list);
-  val rtd = LIST(3, G("%make-rtd"), syntax_quote(type), syntax_quote(names));
-  list = syntax_cons(LIST(3, G("define"), type, rtd), list);
+  list = syntax_cons(LIST(3, G("define"), name, rtd), list);
   return syntax_begin(list);
 }

@@ -24,15 +24,18 @@ void record_type_error(val v, val rtd, val accessor) {
   raise_named("type", accessor, text, cons(v, NIL));
 }
 
+val make_rtd(val name, val fields) {
+  val rtd = make_object(T_RTD, 3, FIX(list_length(fields)));
+  RTD_NAME(rtd) = name;
+  RTD_FIELDS(rtd) = fields;
+  return rtd;
+}
+
 static val p_make_rtd(int argc, val *argv) {
   (void)argc;
-  intptr_t n = list_length(argv[1]);
-  if (n < 0)
+  if (list_length(argv[1]) < 0)
     raise_type(1, argv[1], "list");
-  val rtd = make_object(T_RTD, 3, FIX(n));
-  RTD_NAME(rtd) = argv[0];
-  RTD_FIELDS(rtd) = argv[1];
-  return rtd;
+  return make_rtd(argv[0], argv[1]);
 }
 
 /* The type, then the fields. */
