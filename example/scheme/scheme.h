@@ -371,6 +371,7 @@ void stack_clear_unused(void);
 /* ---- records and guardians (record.c) */
 
 NORETURN void record_type_error(val v, val rtd, val accessor);
+val make_rtd(val name, val fields); /* a type of records, told from all others */
 val guardian_call(val guardian, int argc, const val *argv);
 
 /* ---- start.c */
