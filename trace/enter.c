@@ -171,7 +171,8 @@ static void enter_close(tdo_heap_t *heap) {
   while (heap->bars_lost) {
     heap->bars_lost = false;
     tdo_threads_stop(heap);
-    tdo_trace_finish(heap);
+    if (tdo_trace_flipped(&heap->trace)) /* nothing is grey to anybody before */
+      tdo_trace_finish(heap);
     tdo_shield_flush(&heap->shield);
   }
   tdo_shield_leave(&heap->shield);

@@ -603,7 +603,7 @@ void tdo_trace_settle(mps_arena_t heap) {
   if (heap->clamp != TDO_UNCLAMPED)
     tdo_trace_give_up(heap);
   tdo_trace_finish(heap);
-  if (heap->full_owed &&
+  if (heap->full_owed && heap->clamp == TDO_UNCLAMPED &&
       tdo_trace_start(heap, NULL, 0, "The client asked for a full collection "
                                      "to start."))
     tdo_trace_finish(heap);
