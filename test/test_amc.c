@@ -678,6 +678,22 @@ START_TEST(test_addr_pad) {
 }
 END_TEST
 
+/* What is not free is in objects, or in what the point has yet to give out,
+   also after a large one that ends within a grain. */
+START_TEST(test_in_use) {
+  mps_pool_class_t cls[] = {mps_class_amc(), mps_class_amcz()};
+  size_t bytes = 0;
+  heap_start(cls[_i]);
+  mps_arena_park(arena);
+  for (size_t refs = 1; refs < 40000; refs += refs / 2 + 1) {
+    bytes += obj_size(node(refs));
+    ck_assert_uint_eq(in_use(pool),
+                      bytes + (size_t)((char *)ap->limit - (char *)ap->init));
+  }
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_varargs) {
   mps_pool_t p;
   mps_ap_t q;
@@ -703,4 +719,5 @@ SUITE_LOOPS_MAIN("amc", 60, {test_all_move, 1}, {test_all_move_header, 1},
                  {test_hash_arrays_and_gen, 1}, {test_byte_alignment, 1},
                  {test_one_mebibyte, 1}, {test_full, 1}, {test_long_list, 1},
                  {test_recut, 1}, {test_addr_object, 1}, {test_addr_pad, 4},
-                 {test_varargs, 1}, {test_pin, 6}, {test_large, 5})
+                 {test_in_use, 2}, {test_varargs, 1}, {test_pin, 6},
+                 {test_large, 5})

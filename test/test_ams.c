@@ -677,6 +677,78 @@ START_TEST(no_splatting) {
 }
 END_TEST
 
+/* Blocks whose sizes are no multiples of words. */
+static mps_addr_t odd_skip(mps_addr_t p) {
+  return (char *)p + *(uint32_t *)p;
+}
+
+static mps_res_t odd_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
+  (void)ss, (void)base, (void)limit; /* they have no references */
+  return MPS_RES_OK;
+}
+
+static mps_fmt_t make_odd_format(void) {
+  mps_fmt_t fmt;
+
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, sizeof(uint32_t));
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, odd_scan);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, odd_skip);
+    ck_assert_int_eq(mps_fmt_create_k(&fmt, arena, args), MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return fmt;
+}
+
+static void *odd_make(mps_ap_t ap, size_t size) {
+  mps_addr_t p;
+
+  do {
+    REQUIRE(mps_reserve(&p, ap, size) == MPS_RES_OK);
+    memset(p, 0, size);
+    *(uint32_t *)p = (uint32_t)size;
+  } while (!mps_commit(ap, p, size));
+  return p;
+}
+
+/* The last page of a block is the last that is read for it, though the block
+   does not end with a word. */
+START_TEST(odd_end) {
+  enum { PAGES = 400, FIRST = 12 };
+  size_t page = suite_pages(1), alone = 0;
+  mps_root_t root;
+  mps_fmt_t odd_format;
+  mps_pool_t odd;
+  node_t **blocks;
+
+  start();
+  odd_format = make_odd_format();
+  odd = make_pool(class_of(_i), odd_format, NULL);
+  blocks = make_root(&root, PAGES);
+  for (size_t i = 0; i < PAGES; ++i) { /* a page of two blocks */
+    mps_ap_t ap = make_ap(odd, mps_rank_exact());
+    (void)odd_make(ap, FIRST);
+    blocks[i] = odd_make(ap, page - FIRST);
+    mps_ap_destroy(ap);
+  }
+  for (size_t i = 1; i < PAGES; i += 2)
+    blocks[i] = NULL;
+  mps_arena_spare_set(arena, 0.0);
+  collect();
+  for (size_t i = 0; i < PAGES; i += 2)
+    alone += !mps_arena_has_addr(arena, (char *)blocks[i] + page - FIRST);
+  ck_assert_uint_gt(alone, PAGES / 4);
+  collect();
+  ck_assert_uint_eq(in_use(odd), PAGES / 2 * (page - FIRST));
+  mps_root_destroy(root);
+  free(blocks);
+  mps_arena_park(arena);
+  mps_pool_destroy(odd);
+  mps_fmt_destroy(odd_format);
+  stop();
+}
+END_TEST
+
 /* The check functions do nothing on ordinary pools. */
 START_TEST(no_checks) {
   open_pools(0);
@@ -694,7 +766,7 @@ int main(void) {
       &accounting,     &generations, &mutator,
       &finalization,   &dangling,    &held_buffers,
       &queries,        &transforms,  &destroyed_in_time,
-      &buffer_before_blocks};
+      &buffer_before_blocks, &odd_end};
   Suite *suite = suite_create("ams");
   TCase *tcase = tcase_create("ams");
 

@@ -181,6 +181,31 @@ START_TEST(test_taken) {
 }
 END_TEST
 
+/* What the system does not grant is refused for the same reason when the
+   client's own limit does not allow it either. */
+static void both(void) {
+  size_t most = suite_size(24, 6) * MIB, sizes[] = {2 * most, 64 * most};
+  mps_pool_t blocks;
+  mps_addr_t block;
+  mps_res_t res[2];
+  start();
+  CREATE(blocks, mps_class_mvff(), SPARE, 0.0);
+  for (int i = 0; i < 2; ++i)
+    res[i] = mps_alloc(&block, blocks, sizes[i]);
+  ck_assert_int_eq(res[0], MPS_RES_MEMORY);
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, most / 4), MPS_RES_OK);
+  for (int i = 0; i < 2; ++i)
+    ck_assert_int_eq(mps_alloc(&block, blocks, sizes[i]), res[i]);
+  ck_assert_int_eq(mps_alloc(&block, blocks, most / 2), MPS_RES_COMMIT_LIMIT);
+  mps_pool_destroy(blocks);
+  stop();
+}
+
+START_TEST(test_both) {
+  apart(limit_data, both);
+}
+END_TEST
+
 static void nominal(void) {
   heap_start(mps_class_amc());
   while (made < 1000)
@@ -194,5 +219,5 @@ START_TEST(test_nominal) {
 }
 END_TEST
 
-SUITE_MAIN("data_limit", 120, test_grow, test_others, test_taken,
+SUITE_MAIN("data_limit", 120, test_grow, test_others, test_taken, test_both,
            test_nominal)

@@ -414,6 +414,39 @@ START_TEST(holes) {
 }
 END_TEST
 
+/* Free grains go back wherever they are, as many as are wanted, or all;
+   extents of which nothing is left go with them. */
+START_TEST(all_grains) {
+  enum { EXTENTS = 3, GRAINS = 16, FREE = 6, WANTED = 7 };
+  size_t grain;
+  tdo_area_t area, alone;
+
+  start(8);
+  grain = (size_t)1 << arena->space.grain_shift;
+  for (size_t i = 0; i < EXTENTS; ++i) {
+    REQUIRE(tdo_freelist_extend(&alone, &list, grain, false) == MPS_RES_OK);
+    REQUIRE(tdo_freelist_extend(&area, &list, GRAINS * grain, false) ==
+            MPS_RES_OK);
+    tdo_freelist_take(&list, &area);
+    tdo_freelist_give(&list, area.extent, area.base + grain / 4,
+                      area.base + grain / 4 * 7); /* no whole one */
+    for (size_t k = 1; k < FREE; ++k)
+      tdo_freelist_give(&list, area.extent, area.base + 2 * k * grain,
+                        area.base + (2 * k + 1) * grain);
+  }
+  REQUIRE(tdo_freelist_return_any(&list, SIZE_MAX) == 0);
+  REQUIRE(tdo_freelist_return_all(&list, WANTED * grain - 1) ==
+          WANTED * grain);
+  REQUIRE(tdo_freelist_check(&list));
+  REQUIRE(tdo_freelist_return_all(&list, SIZE_MAX) ==
+          (EXTENTS * FREE - WANTED) * grain);
+  REQUIRE(tdo_freelist_check(&list));
+  REQUIRE(pool.free == EXTENTS * (grain / 4 * 6));
+  REQUIRE(pool.total == EXTENTS * (GRAINS + 1 - FREE) * grain);
+  stop();
+}
+END_TEST
+
 /* Freeing and giving back need no memory at all. */
 START_TEST(no_memory_needed) {
   tdo_area_t area;
@@ -454,4 +487,4 @@ START_TEST(too_large) {
 END_TEST
 
 SUITE_MAIN("freelist", 100, table_against_model, extents_against_model,
-           many_extents, holes, no_memory_needed, too_large)
+           many_extents, holes, all_grains, no_memory_needed, too_large)

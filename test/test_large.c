@@ -238,6 +238,38 @@ START_TEST(cut) {
 }
 END_TEST
 
+/* Small parts that begin beyond what 32 bits can count of the finest units are
+   found by any address in them. */
+START_TEST(cut_finely) {
+  enum { PARTS = 3000, PART = 40 };
+  mps_pool_t fine;
+  mps_fmt_t fine_fmt;
+  mps_addr_t p, found = NULL;
+  mps_ap_t fine_ap;
+  char *parts;
+  furnish(mps_class_amcz());
+  fine_fmt = bytes_format(obj_skip, obj_fwd, obj_isfwd, obj_pad);
+  CREATE(fine, mps_class_amcz(), FORMAT, fine_fmt);
+  fine_ap = point(fine);
+  mps_arena_park(arena);
+  ck_assert_int_eq(large(&p, fine_ap, OBJ_LEAF, VAST + PARTS * PART),
+                   MPS_RES_OK);
+  parts = (char *)p + VAST;
+  *(mps_word_t *)p = VAST << 3 | OBJ_LEAF;
+  for (size_t i = 0; i < PARTS; ++i)
+    *(mps_word_t *)(void *)(parts + i * PART) = PART << 3 | OBJ_LEAF;
+  for (size_t at = 0; at < PARTS * PART; at += 509) {
+    ck_assert_int_eq(mps_addr_object(&found, arena, parts + at), MPS_RES_OK);
+    ck_assert_ptr_eq(found, parts + at / PART * PART);
+  }
+  mps_ap_destroy(fine_ap);
+  mps_pool_destroy(fine);
+  mps_fmt_destroy(fine_fmt);
+  mps_arena_release(arena);
+  clear();
+}
+END_TEST
+
 /* Frames of a stack, whose blocks are scanned. */
 START_TEST(stack) {
   mps_pool_t snc;
@@ -387,6 +419,7 @@ int main(void) {
   tcase_add_loop_test(tcase, garbage, 0, AUTOMATIC);
   tcase_add_test(tcase, bytes);
   tcase_add_loop_test(tcase, cut, 0, 2);
+  tcase_add_test(tcase, cut_finely);
   tcase_add_test(tcase, stack);
   tcase_add_test(tcase, manual);
   tcase_add_loop_test(tcase, manual_points, 0, 2);

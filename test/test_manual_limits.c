@@ -178,4 +178,58 @@ START_TEST(raised_limit) {
 }
 END_TEST
 
-SUITE_MAIN("manual_limits", 100, every_limit, raised_limit)
+/* A pool of either class that has one extent, half of which may be free. */
+static mps_pool_t create_loose(int i, size_t size) {
+  mps_pool_t p;
+
+  MPS_ARGS_BEGIN(args) {
+    if (i == 0) {
+      MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, size);
+      MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.75);
+    } else {
+      MPS_ARGS_ADD(args, MPS_KEY_MAX_SIZE, size);
+      MPS_ARGS_ADD(args, MPS_KEY_MVT_RESERVE_DEPTH, (mps_word_t)1 << 20);
+      MPS_ARGS_ADD(args, MPS_KEY_MVT_FRAG_LIMIT, 1.0);
+    }
+    ck_assert_int_eq(
+        mps_pool_create_k(&p, arena,
+                          i == 0 ? mps_class_mvff() : mps_class_mvt(), args),
+        MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return p;
+}
+
+/* Free grains serve a block that no run has room for, though the longest run
+   of all, of one page and a half, has no whole one. */
+START_TEST(scattered_grains) {
+  enum { PAGES = 64, FIRST = 3, WANTED = 16 };
+  size_t page = suite_pages(1);
+  char *first, *p[PAGES];
+  mps_pool_t loose;
+  mps_ap_t ap;
+
+  start();
+  mps_arena_spare_set(arena, 0.0);
+  loose = create_loose(_i, (PAGES + FIRST) * page);
+  ap = point(loose);
+  first = make(ap, FIRST * page);
+  for (size_t i = 0; i < PAGES; ++i)
+    p[i] = make(ap, page);
+  mps_ap_destroy(ap);
+  mps_free(loose, first + page / 4, page / 2 * 3);
+  for (size_t i = 0; i < PAGES; i += 2)
+    mps_free(loose, p[i], page);
+  ap = point(loose);
+  ck_assert_int_eq(
+      mps_arena_commit_limit_set(arena, mps_arena_committed(arena)),
+      MPS_RES_OK);
+  (void)make(ap, WANTED * page);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(loose);
+  stop();
+}
+END_TEST
+
+SUITE_LOOPS_MAIN("manual_limits", 100, {every_limit, 1}, {raised_limit, 1},
+                 {scattered_grains, 2})

@@ -102,6 +102,37 @@ START_TEST(spare) {
 }
 END_TEST
 
+/* The same where the longest free run, of one page and a half, has no whole
+   grain: it is enough when as much was freed as may be free. */
+START_TEST(spare_in_short_runs) {
+  enum { N = 100, FIRST = 3 };
+  size_t page = suite_pages(1), longest = page / 2 * 3;
+  char *first, *p[N];
+  mps_pool_t pool;
+
+  start();
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, (N + FIRST) * page);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.5);
+    ck_assert_int_eq(mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  first = alloc(pool, FIRST * page);
+  for (int i = 0; i < N; ++i)
+    p[i] = alloc(pool, page);
+  mps_free(pool, first + page / 4, longest);
+  for (int i = 0; i < N; ++i)
+    mps_free(pool, p[i] + (i % 2) * page / 4, page / (size_t)(1 + i % 2));
+  for (size_t freed = 0; freed < mps_pool_total_size(pool); freed += longest)
+    if (2 * mps_pool_free_size(pool) > mps_pool_total_size(pool))
+      mps_free(pool, alloc(pool, longest), longest);
+  ck_assert_uint_le(2 * mps_pool_free_size(pool), mps_pool_total_size(pool));
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 START_TEST(partial_free) {
   mps_pool_t pool;
   char *p, *q;
@@ -478,6 +509,7 @@ START_TEST(large_blocks) {
 }
 END_TEST
 
-SUITE_MAIN("mvff", 60, placement, extension, spare, partial_free, misuse,
-           bad_arguments, arguments, points, frames, frame_of_another_buffer,
-           patterns, no_memory, small_arena, at_random, large_blocks)
+SUITE_MAIN("mvff", 60, placement, extension, spare, spare_in_short_runs,
+           partial_free, misuse, bad_arguments, arguments, points, frames,
+           frame_of_another_buffer, patterns, no_memory, small_arena,
+           at_random, large_blocks)
