@@ -9,7 +9,7 @@
 #include "test/objects.h"
 #include "test/suite.h"
 
-enum { REFS = 15, LENGTH = 20, OTHERS = 64 };
+enum { REFS = 15, LENGTH = 20, OTHERS = 64, HELD = 64 };
 
 static tdo_heap_t *heap;
 static mps_pool_t other_pool; /* of a second pool */
@@ -392,6 +392,68 @@ START_TEST(asked_to_start) {
 }
 END_TEST
 
+/* New nodes, each with its number. */
+static void fill(mps_addr_t volatile *to, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    to[i] = numbered(i);
+}
+
+/* What only the stack of who parks the arena refers to stays alive. */
+START_TEST(parked_with_a_stack) {
+  mps_addr_t volatile own[HELD];
+  mps_root_t stack;
+  begin();
+  ck_assert_int_eq(mps_root_create_thread(&stack, arena, thr, FRAME_COLD()),
+                   MPS_RES_OK);
+  fill(own, HELD);
+  if (begin_ahead()) {
+    go_on_ahead();
+    fill(own, HELD);
+    flip();
+    ck_assert_int_eq(heap->trace.state, TDO_TRACE_IDLE);
+    for (size_t i = 0; i < HELD; ++i) {
+      mps_addr_t found = NULL;
+      ck_assert_int_eq(mps_addr_object(&found, arena, own[i]), MPS_RES_OK);
+      ck_assert_ptr_eq(found, own[i]);
+      ck_assert_uint_eq(number_of(found), i);
+    }
+  }
+  mps_root_destroy(stack);
+  end();
+}
+END_TEST
+
+/* What old objects and a weak root refer to moves in a collection that a step
+   flips: when the step ends the root knows where. */
+START_TEST(weak_root_and_step) {
+  begin();
+  ck_assert_int_eq(mps_root_create_table(&second_root, arena, mps_rank_weak(),
+                                         0, second, ROOTS), MPS_RES_OK);
+  if (begin_ahead()) {
+    mps_word_t collections = mps_collections(arena);
+    go_on_ahead();
+    for (size_t i = 0; i < ROOTS; ++i) {
+      second[i] = numbered(i);
+      for (mps_addr_t p = table[i]; p != NULL; p = *obj_ref(p, 1))
+        *obj_ref(p, 2) = second[i];
+    }
+    mark_early();
+    mps_arena_release(arena);
+    mps_arena_pause_time_set(arena, 0);
+    while (mps_collections(arena) == collections)
+      ck_assert(mps_arena_step(arena, 0, 0));
+    mps_arena_clamp(arena);
+    for (size_t i = 0; i < ROOTS; ++i) {
+      REQUIRE(second[i] != NULL && obj_kind(second[i]) == OBJ_NODE);
+      REQUIRE(number_of(second[i]) == i);
+    }
+    mps_arena_park(arena);
+  }
+  mps_root_destroy(second_root);
+  end();
+}
+END_TEST
+
 /* A transform is possible while nothing has moved. */
 START_TEST(transformed_meanwhile) {
   begin();
@@ -570,6 +632,7 @@ SUITE_LOOPS_MAIN("ahead", 60, {written_meanwhile, 1}, {dead_meanwhile, 1},
                  {what_comes_between, 2 * sizeof others / sizeof others[0]},
                  {clamped_meanwhile, sizeof stills / sizeof stills[0]},
                  {roots_change_after_marking, 1}, {roots_come_and_go, 2},
-                 {asked_to_start, 1}, {transformed_meanwhile, 1},
+                 {asked_to_start, 1}, {parked_with_a_stack, 1},
+                 {weak_root_and_step, 1}, {transformed_meanwhile, 1},
                  {closed_at_the_flip, 1},
                  {when_the_heap_has_grown, 1})
