@@ -89,8 +89,7 @@ static size_t available_groups(const char *root) {
   int fd;
   if (snprintf(path, sizeof path, "%s/proc/self/cgroup", root) >=
           (int)sizeof path ||
-      (fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC,
-                         0)) < 0) {
+      (fd = tdo_file_open(path, O_RDONLY)) < 0) {
     return SIZE_MAX;
   }
   while ((got = syscall(SYS_read, fd, text + held, sizeof text - 1 - held)) > 0) {
@@ -107,7 +106,7 @@ static size_t available_groups(const char *root) {
     held -= (size_t)(line - text);
     memmove(text, line, held);
   }
-  (void)syscall(SYS_close, fd); /* see file_linux.c */
+  tdo_file_close(fd);
   text[held] = '\0';
   return tdo_min(least, available_line(root, text));
 }

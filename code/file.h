@@ -7,6 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* As open, with O_CLOEXEC, and close: by the kernel's calls as they are. In
+   the C library's a thread that another one cancels would end, with an arena's
+   lock. */
+int tdo_file_open(const char *path, int flags);
+void tdo_file_close(int fd);
+
 /* The beginning of the file at PATH as a string of less than SIZE characters;
    false if there is none. */
 bool tdo_file_text(char *text, size_t size, const char *path);

@@ -12,15 +12,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel's calls as they are: in the C library's a thread that another one
-   cancels would end, with an arena's lock. */
+int tdo_file_open(const char *path, int flags) {
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666);
+}
+
+void tdo_file_close(int fd) {
+  (void)syscall(SYS_close, fd);
+}
+
 bool tdo_file_text(char *text, size_t size, const char *path) {
-  int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  int fd = tdo_file_open(path, O_RDONLY);
   if (fd < 0) {
     return false;
   }
   ssize_t got = syscall(SYS_read, fd, text, size - 1);
-  (void)syscall(SYS_close, fd);
+  tdo_file_close(fd);
   text[got > 0 ? got : 0] = '\0';
   return got > 0;
 }

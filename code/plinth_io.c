@@ -33,6 +33,7 @@ static const char *plinth_name(void) {
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "code/file.h"
 
 /* Events and lines about collections are written with threads stopped, one of
    which may be inside malloc or hold a stream's lock: so there are no C
@@ -40,7 +41,7 @@ static const char *plinth_name(void) {
 
 static bool plinth_write(int file, const char *p, size_t size) {
   while (size > 0) {
-    ssize_t done = syscall(SYS_write, file, p, size); /* see file_linux.c */
+    ssize_t done = syscall(SYS_write, file, p, size); /* see file.h */
     if (done > 0) {
       p += done;
       size -= (size_t)done;
@@ -67,8 +68,7 @@ static int plinth_file(mps_io_t io) {
 }
 
 mps_res_t mps_io_create(mps_io_t *io_o) {
-  int file = (int)syscall(SYS_openat, AT_FDCWD, plinth_name(),
-                          O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  int file = tdo_file_open(plinth_name(), O_WRONLY | O_CREAT | O_TRUNC);
   if (file < 0) {
     return MPS_RES_IO;
   }
@@ -77,7 +77,7 @@ mps_res_t mps_io_create(mps_io_t *io_o) {
 }
 
 void mps_io_destroy(mps_io_t io) {
-  (void)syscall(SYS_close, plinth_file(io));
+  tdo_file_close(plinth_file(io));
 }
 
 mps_res_t mps_io_write(mps_io_t io, void *buf, size_t size) {

@@ -4,16 +4,32 @@
 
 #if TDO_PF_LINUX
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "code/file.h"
 
 #define RECORD_WINDOW ((size_t)1 << 20)
+#define RECORD_TRIES  100 /* where signals interrupt */
 
-/* With its blocks: to write where a full disk has none is a fatal signal. */
+/* Room in the file, with its blocks: to write where a full disk has none is a
+   fatal signal. Some systems write them, as the C library does it for them: no
+   place for a thread to end that another one cancels. */
+static bool record_room(int fd, size_t offset) {
+  int state, error, tries = RECORD_TRIES;
+  (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  do {
+    error = posix_fallocate(fd, (off_t)offset, (off_t)RECORD_WINDOW);
+  } while (error == EINTR && --tries > 0);
+  (void)pthread_setcancelstate(state, &state);
+  return error == 0;
+}
+
 static bool record_map(tdo_record_t *r, size_t offset) {
   void *p = MAP_FAILED;
-  if (posix_fallocate(r->fd, (off_t)offset, (off_t)RECORD_WINDOW) == 0) {
+  if (record_room(r->fd, offset)) {
     p = mmap(NULL, RECORD_WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
              (off_t)offset);
   }
@@ -26,12 +42,12 @@ static bool record_map(tdo_record_t *r, size_t offset) {
 
 mps_res_t tdo_record_open(tdo_record_t *r, const char *path) {
   r->window = NULL;
-  r->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  r->fd = tdo_file_open(path, O_RDWR | O_CREAT | O_TRUNC);
   if (r->fd < 0) {
     return MPS_RES_FAIL;
   }
   if (!record_map(r, 0)) {
-    (void)close(r->fd);
+    tdo_file_close(r->fd);
     return MPS_RES_FAIL;
   }
   return MPS_RES_OK;
@@ -45,7 +61,7 @@ void tdo_record_close(tdo_record_t *r) {
     /* If refused, zeros follow, which readers take for the end. */
     int cut = ftruncate(r->fd, size);
     (void)cut;
-    (void)close(r->fd);
+    tdo_file_close(r->fd);
   }
 }
 
@@ -53,7 +69,7 @@ void tdo_record_abandon(tdo_record_t *r) {
   if (r->window != NULL) {
     (void)munmap(r->window, RECORD_WINDOW);
     r->window = NULL;
-    (void)close(r->fd);
+    tdo_file_close(r->fd);
   }
 }
 
@@ -65,7 +81,7 @@ void tdo_record_more(tdo_record_t *r) {
   size_t next = tdo_round_down(used, page);
   (void)munmap(r->window, RECORD_WINDOW);
   if (!record_map(r, next)) {
-    (void)close(r->fd);
+    tdo_file_close(r->fd);
     return;
   }
   r->at = r->window + (used - next);

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "code/check.h"
+#include "code/file.h"
 
 /* Headers may be older than the kernel: what they may lack, as the kernel's
    interface has it. */
@@ -113,7 +114,7 @@ static mps_res_t track_harvest(tdo_track_t *track, void *base, size_t size,
 static void track_close_fds(tdo_track_t *track) {
   for (int i = 0; i < 2; ++i) {
     if (track->fds[i] >= 0) {
-      (void)close(track->fds[i]);
+      tdo_file_close(track->fds[i]);
       track->fds[i] = -1;
     }
   }
@@ -132,7 +133,7 @@ static const char *track_open_fds(tdo_track_t *track) {
   if (ioctl(track->fds[TRACK_EVENTS], UFFDIO_API, &api) < 0) {
     return "userfaultfd has no asynchronous write-protection";
   }
-  track->fds[TRACK_PAGEMAP] = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  track->fds[TRACK_PAGEMAP] = tdo_file_open("/proc/self/pagemap", O_RDONLY);
   if (track->fds[TRACK_PAGEMAP] < 0) {
     return "/proc/self/pagemap cannot be opened";
   }

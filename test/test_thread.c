@@ -1,7 +1,9 @@
 /* Testudo: tests of several threads in one arena (interface, sections 1.9,
    2.16, 11.16, 11.17). SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -344,6 +346,83 @@ START_TEST(test_arenas) {
 }
 END_TEST
 
+/* ---- threads that are cancelled ---- */
+
+static void *(*cancelled_work)(void *);
+static atomic_bool finished;
+
+/* Nothing here is a cancellation point, but what the library may call. */
+static void *work_cancelled(void *p) {
+  while (!atomic_load(&ending))
+    (void)sched_yield();
+  (void)cancelled_work(p);
+  atomic_store(&finished, true);
+  pthread_testcancel();
+  return p;
+}
+
+/* A thread that has been cancelled already does all of DOING, then ends. */
+static void cancel(void *(*doing)(void *)) {
+  pthread_t thread;
+  void *result;
+  cancelled_work = doing;
+  ck_assert_int_eq(pthread_create(&thread, NULL, work_cancelled, NULL), 0);
+  ck_assert_int_eq(pthread_cancel(thread), 0);
+  atomic_store(&ending, true);
+  ck_assert_int_eq(pthread_join(thread, &result), 0);
+  ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+  ck_assert(atomic_load(&finished));
+}
+
+static void *collect_often(void *p) {
+  mps_thr_t t;
+  REQUIRE(mps_thread_reg(&t, arena) == MPS_RES_OK);
+  for (size_t i = 0; i < suite_size(50, 5); ++i) {
+    for (size_t k = 0; k < 1000; ++k)
+      table[k] = node(4);
+    collect();
+  }
+  mps_thread_dereg(t);
+  return p;
+}
+
+/* Cancelled while it allocates and collects, also where that is told, a thread
+   does not end inside the arena, which others go on to use. */
+START_TEST(test_cancelled) {
+  int saved = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
+  if (_i == 1)
+    ck_assert_int_eq(setenv("TESTUDO_LOG", "on", 1), 0);
+  ck_assert_int_eq(setenv("MPS_TELEMETRY_FILENAME", "/dev/null", 1), 0);
+  if (_i == 2)
+    mps_telemetry_set(~(mps_word_t)0);
+  ck_assert_int_ge(dup2(null, STDERR_FILENO), 0);
+  heap_start(mps_class_amc());
+  cancel(collect_often);
+  ck_assert(!mps_arena_busy(arena));
+  collect();
+  heap_stop();
+  ck_assert_int_ge(dup2(saved, STDERR_FILENO), 0);
+  (void)close(saved);
+  (void)close(null);
+}
+END_TEST
+
+/* Nor does it end while it makes and unmakes arenas, with files of theirs. */
+START_TEST(test_cancelled_arenas) {
+  char name[] = "/tmp/testudo-thread-XXXXXX";
+  int file = mkstemp(name);
+  ck_assert_int_ge(file, 0);
+  ck_assert_int_eq(setenv("TESTUDO_RECORD", name, 1), 0);
+  if (_i == 1)
+    ck_assert_int_eq(setenv("TESTUDO_SHIELD", "dirty", 1), 0);
+  cancel(own_arena);
+  start();
+  stop();
+  (void)close(file);
+  (void)unlink(name);
+}
+END_TEST
+
 /* ---- signal handlers that run client code ---- */
 
 static atomic_size_t handled, refused;
@@ -528,7 +607,8 @@ END_TEST
 
 SUITE_LOOPS_MAIN("thread", 60, {test_blocked, 1}, {test_exit_registered, 1},
                  {test_many_descriptors, 1}, {test_deregister_other, 1},
-                 {test_arenas, 1}, {test_signal_in_collection, 1},
+                 {test_arenas, 1}, {test_cancelled, 3},
+                 {test_cancelled_arenas, 2}, {test_signal_in_collection, 1},
                  {test_signal_anywhere, 1}, {test_postmortem, 1},
                  {test_postmortem_at_rest, 1}, {test_allocate_and_mutate, 2},
                  {test_walk_what_others_allocate, 5})
