@@ -209,6 +209,59 @@ START_TEST(not_made_one) {
 }
 END_TEST
 
+/* Whoever has read bars in [0, MANY) is closed, as far as the shield knows and
+   in fact. */
+static void check_closed(void) {
+  for (size_t page = 0; page < MANY; ++page) {
+    ck_assert(tdo_shield_bars(&shield, page) & TDO_BAR_READ);
+    ck_assert_msg(fake.access[page] == TDO_ACCESS_NONE, "page %zu", page);
+  }
+}
+
+static mps_res_t (*whole_protects)(tdo_vm_t *, void *, size_t, tdo_access_t);
+
+/* The next call that opens is refused when half of its pages are open. */
+static mps_res_t half_protect(tdo_vm_t *vm, void *base, size_t size,
+                              tdo_access_t access) {
+  if (access != TDO_ACCESS_WRITE)
+    return whole_protects(vm, base, size, access);
+  vm->protect = whole_protects;
+  (void)vm->protect(vm, base, size / 2, access);
+  ++fake.refused;
+  return MPS_RES_MEMORY;
+}
+
+/* What was opened before the system refused to give the rest that access is
+   closed like the rest. */
+START_TEST(made_one_by_half) {
+  begin_hiding();
+  shut(0, 4);
+  whole_protects = fake.twin.vm.protect;
+  fake.twin.vm.protect = half_protect;
+  shut(4, MANY);
+  ck_assert_uint_eq(fake.refused, 1);
+  check_closed();
+  end();
+}
+END_TEST
+
+/* What was closed already, and opened to be moved with its unit, is closed again
+   in the same flush where that is not moved. */
+START_TEST(opened_in_vain) {
+  begin_hiding();
+  shut(0, 16);
+  if (_i == 0)
+    tdo_vm_double_refuse_kind(&fake.twin, TDO_VM_HIDE, true);
+  else
+    fake.apart = 40;
+  tdo_shield_note_stopped(&shield);
+  tdo_shield_raise(&shield, 16, MANY, TDO_BAR_READ);
+  tdo_shield_flush(&shield);
+  check_closed();
+  end();
+}
+END_TEST
+
 /* Not what is in part to stay open, or without memory, nor what is closed for
    the most part, nor little, nor while threads run, nor in other modes. */
 START_TEST(not_moved) {
@@ -505,6 +558,8 @@ int main(void) {
   tcase_add_test(tests, made_one_apart);
   tcase_add_test(tests, by_access);
   tcase_add_test(tests, not_made_one);
+  tcase_add_test(tests, made_one_by_half);
+  tcase_add_loop_test(tests, opened_in_vain, 0, 2);
   tcase_add_test(tests, not_moved);
   tcase_add_loop_test(tests, apart, 0, 2);
   tcase_add_test(tests, refused);
