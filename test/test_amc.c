@@ -694,6 +694,55 @@ START_TEST(test_in_use) {
 }
 END_TEST
 
+enum { PADDED = 64, PAD_FIRST = 11, PAD_LIMIT = 59 };
+
+/* Nothing in the pads is an object. */
+static void check_pads(char *const old[PADDED]) {
+  for (size_t i = PAD_FIRST; i < PAD_LIMIT; ++i)
+    for (size_t at = 0; at < obj_bytes(2); at += 5) {
+      mps_addr_t found = NULL;
+      REQUIRE(mps_addr_object(&found, arena, old[i] + at) == MPS_RES_FAIL);
+    }
+}
+
+/* A word that leads into a pad pins nothing: no object is there, neither in the
+   middle of that collection nor later; with a point's buffer behind it, and
+   without. */
+START_TEST(test_stale_pad) {
+  mps_pool_class_t cls[] = {mps_class_amc(), mps_class_amcz()};
+  char *old[PADDED];
+  size_t collections;
+  heap_start(cls[_i % 2]);
+  ambiguous();
+  mps_arena_park(arena);
+  for (size_t i = 0; i < PADDED; ++i)
+    old[i] = numbered(i);
+  if (_i / 2 == 0) {
+    mps_ap_destroy(ap);
+    ap = point(pool);
+  }
+  words[0] = old[PAD_FIRST - 1];
+  words[1] = old[PAD_LIMIT];
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  check_pads(old);
+  words[2] = old[30];
+  for (size_t i = 0; i < suite_size(ROOTS, 50); ++i) /* to be scanned later */
+    table[i] = node(200);
+  mps_arena_pause_time_set(arena, 0);
+  collections = statistics().collections;
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  if (_i % 2 == 0 && !suite_varied())
+    ck_assert_uint_eq(statistics().collections, collections);
+  check_pads(old);
+  mps_arena_park(arena);
+  check_pads(old);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  check_pads(old);
+  unambiguous();
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_varargs) {
   mps_pool_t p;
   mps_ap_t q;
@@ -719,5 +768,5 @@ SUITE_LOOPS_MAIN("amc", 60, {test_all_move, 1}, {test_all_move_header, 1},
                  {test_hash_arrays_and_gen, 1}, {test_byte_alignment, 1},
                  {test_one_mebibyte, 1}, {test_full, 1}, {test_long_list, 1},
                  {test_recut, 1}, {test_addr_object, 1}, {test_addr_pad, 4},
-                 {test_in_use, 2}, {test_varargs, 1}, {test_pin, 6},
-                 {test_large, 5})
+                 {test_in_use, 2}, {test_stale_pad, 4}, {test_varargs, 1},
+                 {test_pin, 6}, {test_large, 5})
