@@ -1,7 +1,10 @@
 /* Testudo: tests of recordings of the shield's requests, and of what a
    process says at its end. SPDX-License-Identifier: BSD-2-Clause */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "mpscawl.h"
@@ -124,14 +127,22 @@ START_TEST(test_recording) {
 }
 END_TEST
 
+/* A recording by itself, in a file that has no name any more. */
+static void alone(tdo_shield_record_t *record) {
+  char name[] = "/tmp/testudo-record-XXXXXX";
+  int fd = mkstemp(name);
+  ck_assert_int_ge(fd, 0);
+  ck_assert_int_eq(tdo_shield_record_open(record, name, 4096, 64, 1, 0),
+                   MPS_RES_OK);
+  (void)close(fd);
+  (void)unlink(name);
+}
+
 /* A request about no pages is no record: none has an empty range. */
 START_TEST(test_empty) {
-  char name[] = "/tmp/testudo-record-XXXXXX";
   tdo_shield_record_t record;
   unsigned char *at;
-  ck_assert_int_ge(mkstemp(name), 0);
-  ck_assert_int_eq(tdo_shield_record_open(&record, name, 4096, 64, 1, 0),
-                   MPS_RES_OK);
+  alone(&record);
   at = record.file.at;
   tdo_shield_record_note(&record, TDO_REQUEST_LOWER, 1, 8, 8);
   ck_assert_ptr_eq(record.file.at, at);
@@ -139,7 +150,65 @@ START_TEST(test_empty) {
   tdo_shield_record_note(&record, TDO_REQUEST_FLUSH, 0, 0, 0);
   ck_assert_ptr_eq(record.file.at, at + 4);
   tdo_record_close(&record.file);
-  (void)unlink(name);
+}
+END_TEST
+
+/* The numbers of a request, which cannot be read before a handler has run. */
+static tdo_shield_record_t interrupted;
+static uint64_t *numbers;
+
+static void interrupt(int signal) {
+  (void)signal;
+  (void)mprotect(numbers, (size_t)sysconf(_SC_PAGESIZE), PROT_READ);
+  tdo_shield_record_note(&interrupted, TDO_REQUEST_LOWER, 1, 30, 40);
+}
+
+/* What a handler asks for while a request is recorded is left out, and that
+   request, and those before and after, are there as ever. */
+START_TEST(test_interrupted) {
+  static const unsigned char whole[] = {
+      TDO_REQUEST_FLUSH, TDO_REQUEST_PAGES | 1 << 5, 16, 1, 5, 6,
+      TDO_REQUEST_COVER, 0, 2};
+  struct sigaction action = {.sa_handler = interrupt};
+  size_t size = (size_t)sysconf(_SC_PAGESIZE);
+  unsigned char *at;
+  alone(&interrupted);
+  at = interrupted.file.at;
+  numbers = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ck_assert_ptr_ne(numbers, MAP_FAILED);
+  numbers[0] = 5;
+  numbers[1] = 6;
+  ck_assert_int_eq(mprotect(numbers, size, PROT_NONE), 0);
+  ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
+  tdo_shield_record_note(&interrupted, TDO_REQUEST_FLUSH, 0, 0, 0);
+  tdo_shield_record_numbers(&interrupted, TDO_REQUEST_PAGES, 1, 8, 9, numbers);
+  tdo_shield_record_note(&interrupted, TDO_REQUEST_COVER, 0, 9, 11);
+  ck_assert_ptr_eq(interrupted.file.at, at + sizeof whole);
+  ck_assert_mem_eq(at, whole, sizeof whole);
+  (void)signal(SIGSEGV, SIG_DFL);
+  (void)munmap(numbers, size);
+  tdo_record_close(&interrupted.file);
+}
+END_TEST
+
+static void check_blocks(const tdo_shield_record_t *record) {
+  struct stat status;
+  ck_assert_int_eq(fstat(record->file.fd, &status), 0);
+  ck_assert_int_ge(status.st_blocks * 512, status.st_size);
+}
+
+/* What will be written has its place on the disk before: a full one ends no
+   program. */
+START_TEST(test_blocks) {
+  tdo_shield_record_t record;
+  alone(&record);
+  check_blocks(&record);
+  while (record.file.offset == 0)
+    tdo_shield_record_note(&record, TDO_REQUEST_FLUSH, 0, 0, 0);
+  ck_assert_ptr_nonnull(record.file.window);
+  check_blocks(&record);
+  tdo_record_close(&record.file);
 }
 END_TEST
 
@@ -192,5 +261,5 @@ START_TEST(test_statistics) {
 }
 END_TEST
 
-SUITE_MAIN("record", 60, test_recording, test_empty, test_no_file,
-           test_statistics)
+SUITE_MAIN("record", 60, test_recording, test_empty, test_interrupted,
+           test_blocks, test_no_file, test_statistics)
