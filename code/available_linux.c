@@ -80,8 +80,8 @@ static size_t available_line(const char *root, const char *line) {
 }
 
 /* Version 1 has a dozen lines, each with the whole name of a group: they are
-   looked at as they are read. What is longer than all room counts as its
-   beginning. */
+   looked at as they are read. Of one that is longer than all room the
+   beginning counts. */
 static size_t available_groups(const char *root) {
   char path[AVAILABLE_PATH], text[AVAILABLE_LINES];
   size_t least = SIZE_MAX, held = 0;
@@ -101,7 +101,8 @@ static size_t available_groups(const char *root) {
       line = end + 1;
     }
     if (line == text && held == sizeof text - 1) {
-      break;
+      least = tdo_min(least, available_line(root, text));
+      line = text + held;
     }
     held -= (size_t)(line - text);
     memmove(text, line, held);

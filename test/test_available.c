@@ -98,6 +98,31 @@ START_TEST(older_groups) {
 }
 END_TEST
 
+/* However long the lines before are, and however many, that of the last
+   controller counts. */
+START_TEST(long_file) {
+  static char text[8192];
+  char name[200];
+  memset(name, 'x', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  for (int i = 16; i > 1; --i)
+    (void)snprintf(text + strlen(text), sizeof text - strlen(text),
+                   "%d:cpu%d:/%s\n", i, i, name);
+  ck_assert_uint_gt(strlen(text), 3000);
+  if (_i == 1) { /* one that is longer than all room */
+    (void)strcat(text, "1:net:/");
+    memset(text + strlen(text), 'x', 2500);
+    (void)strcat(text, "\n");
+  }
+  (void)strcat(text, "0:memory:/outside/name\n");
+  begin(MEMINFO, text);
+  file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "3000000\n");
+  file("/sys/fs/cgroup/memory/memory.usage_in_bytes", "1000000\n");
+  ck_assert_uint_eq(tdo_available(root), 2000000);
+  end();
+}
+END_TEST
+
 /* Names that are too long are passed over. */
 START_TEST(long_names) {
   char name[1100], path[700];
@@ -115,5 +140,6 @@ START_TEST(long_names) {
 }
 END_TEST
 
-SUITE_MAIN("available", 10, system_itself, nothing_known, machine, groups,
-           older_groups, long_names)
+SUITE_LOOPS_MAIN("available", 10, {system_itself, 1}, {nothing_known, 1},
+                 {machine, 1}, {groups, 1}, {older_groups, 1}, {long_file, 2},
+                 {long_names, 1})

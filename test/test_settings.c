@@ -133,6 +133,17 @@ START_TEST(refused) {
 }
 END_TEST
 
+/* More digits than a number has room for make none. */
+START_TEST(refused_digits) {
+  char text[400] = "0.5";
+  memset(text + 3, '0', 320);
+  read_with("TESTUDO_BUDGET", text);
+  ck_assert_ptr_nonnull(strstr(said, "testudo: TESTUDO_BUDGET=0.5000"));
+  ck_assert(settings.budget == 0.25);
+  ck_assert(!settings.budget_given);
+}
+END_TEST
+
 START_TEST(refused_too) {
   REFUSES(queue, "TESTUDO_QUEUE", "12 ", 1024);
   REFUSES(quantum, "TESTUDO_QUANTUM", "0", 262144);
@@ -157,4 +168,4 @@ START_TEST(message) {
 END_TEST
 
 SUITE_MAIN("settings", 30, defaults, taken, not_given, refused, refused_too,
-           message)
+           refused_digits, message)

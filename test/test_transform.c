@@ -1,5 +1,6 @@
 /* Testudo: tests of transforms (interface, section 2.24).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "mpscams.h"
 #include "mpscmvff.h"
 #include "test/objects.h"
 #include "test/suite.h"
@@ -123,6 +124,21 @@ START_TEST(test_null_and_same) {
   ck_assert_ptr_null(*obj_ref(table[4], 1));
   ck_assert_uint_eq(number_of(table[6]), 6);
   ck_assert_uint_eq(number_of(table[3]), 3);
+  mps_transform_destroy(transform);
+  heap_stop();
+}
+END_TEST
+
+/* A transform is a collection also where nothing moves, be there pairs or
+   none. */
+START_TEST(test_nothing_moves) {
+  heap_start(mps_class_ams());
+  fill();
+  begin();
+  if (_i == 0)
+    add_all();
+  apply(1);
+  ck_assert_uint_eq(number_of(table[0]), _i == 0 ? OBJECTS : 0);
   mps_transform_destroy(transform);
   heap_stop();
 }
@@ -411,10 +427,13 @@ START_TEST(test_misuse) {
 }
 END_TEST
 
-SUITE_MAIN("transform", 30, test_apply, test_apply_old_with_header, test_empty,
-           test_empty_with_objects, test_null_and_same, test_swap,
-           test_ambiguous, test_ambiguous_interior, test_ambiguous_beyond,
-           test_ambiguous_not_interior, test_ambiguous_failing,
-           test_ambiguous_stack, test_dead_stack,
-           test_stale, test_in_progress, test_many_pairs_and_left_behind,
-           test_old_dies, test_misuse)
+SUITE_LOOPS_MAIN("transform", 30, {test_apply, 1},
+                 {test_apply_old_with_header, 1}, {test_empty, 1},
+                 {test_empty_with_objects, 1}, {test_nothing_moves, 2},
+                 {test_null_and_same, 1}, {test_swap, 1}, {test_ambiguous, 1},
+                 {test_ambiguous_interior, 1}, {test_ambiguous_beyond, 1},
+                 {test_ambiguous_not_interior, 1}, {test_ambiguous_failing, 1},
+                 {test_ambiguous_stack, 1}, {test_dead_stack, 1},
+                 {test_stale, 1}, {test_in_progress, 1},
+                 {test_many_pairs_and_left_behind, 1}, {test_old_dies, 1},
+                 {test_misuse, 1})
