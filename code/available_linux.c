@@ -92,7 +92,8 @@ static size_t available_groups(const char *root) {
       (fd = tdo_file_open(path, O_RDONLY)) < 0) {
     return SIZE_MAX;
   }
-  while ((got = syscall(SYS_read, fd, text + held, sizeof text - 1 - held)) > 0) {
+  while ((got = syscall(SYS_read, fd, text + held,
+                        sizeof text - 1 - held)) > 0) {
     const char *line = text, *end;
     held += (size_t)got;
     text[held] = '\0';

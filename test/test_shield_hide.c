@@ -245,8 +245,8 @@ START_TEST(made_one_by_half) {
 }
 END_TEST
 
-/* What was closed already, and opened to be moved with its unit, is closed again
-   in the same flush where that is not moved. */
+/* What was closed already, and opened to be moved with its unit, is closed
+   again in the same flush where that is not moved. */
 START_TEST(opened_in_vain) {
   begin_hiding();
   shut(0, 16);
