@@ -279,11 +279,12 @@ static void check_integers(const char *proc, val a, val b) {
 }
 
 /* The quotient of doubles may have been rounded up to an integer. Below 2^53
-   the distance to the next one is more than what rounding does. */
+   the distance to the next one is more than what rounding does, and what is
+   less than 1 is not rounded up to it. */
 static val flonum_quotient(val a, val b, double (*round)(double),
                            val (*of_integers)(val, val)) {
   double x = to_double(a), y = to_double(b);
-  if (fabs(x) < 0x1p53 || !isfinite(x) || !isfinite(y))
+  if (fabs(x) < fmax(0x1p53, fabs(y)) || !isfinite(x))
     return make_flonum(round(x / y));
   return to_inexact(of_integers(int_from_double(x), int_from_double(y)));
 }

@@ -571,7 +571,7 @@ static void gen_cases(struct fn *f, struct node *node, int dst) {
   struct node *call = region_alloc(sizeof *call);
   struct node *maker = region_alloc(sizeof *maker);
   maker->kind = N_GREF;
-  maker->value = intern("%make-cases");
+  maker->value = own_symbol(intern("%make-cases"));
   call->kind = N_CALL;
   call->pos = FALSE;
   call->n = node->n + 1;

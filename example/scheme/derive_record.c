@@ -121,10 +121,10 @@ static val predicate_name(val predicate, val form) {
   return is_identifier(predicate) ? predicate : FALSE;
 }
 
-/* At the top level a program may define the name of the type once more; the
-   procedures know the type itself. */
 /* (define-record-type type maker predicate field ...); the type may be in a
-   list, and the maker or the predicate a boolean: there is none. */
+   list, and the maker or the predicate a boolean: there is none. At the top
+   level a program may define the name of the type once more: the procedures
+   know the type itself. */
 val rewrite_define_record_type(val form, struct scope *sc) {
   if (list_length(form) < 4)
     raise_syntax("bad syntax", form);

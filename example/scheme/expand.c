@@ -742,6 +742,11 @@ static void note_import(val set) {
   note_import(FORM1(set));
 }
 
+static void note_all(val forms) {
+  for (intptr_t n = list_length(forms); n > 0; n--, forms = CDR(forms))
+    note_redefinitions(CAR(forms));
+}
+
 /* Programs that define their own version of a procedure which is compiled
    in line do so at the top level: look before compiling anything. */
 void note_redefinitions(val form) {
@@ -750,8 +755,11 @@ void note_redefinitions(val form) {
     return;
   val head = CAR(form), l = CDR(form);
   if (head == intern("begin") || head == intern("define-library")) {
+    note_all(l);
+  } else if (head == intern("cond-expand")) {
     for (; l != NIL; l = CDR(l))
-      note_redefinitions(CAR(l));
+      if (is_pair(CAR(l)))
+        note_all(CDR(CAR(l)));
   } else if (head == intern("import")) {
     for (; l != NIL; l = CDR(l))
       note_import(CAR(l));

@@ -66,7 +66,7 @@ bool show_result(val v) {
 
 static bool evaluate(val form) {
   val args[2] = {form, string_from_c("prompt")};
-  val thunk = machine_call(SYM_VALUE(intern("%compile")), 2, args);
+  val thunk = machine_call(global_value_of("%compile"), 2, args);
   val result = thunk == UNBOUND ? UNBOUND : machine_call(thunk, 0, NULL);
   if (result == UNBOUND)
     report_uncaught();
@@ -86,7 +86,7 @@ static bool is_incomplete(const char *text) {
 
 static void evaluate_text(const char *text) {
   val port = port_open_string(text, strlen(text));
-  val read = SYM_VALUE(own_symbol(intern("read")));
+  val read = global_value_of("read");
   for (;;) {
     val form = machine_call(read, 1, &port);
     if (form == EOFVAL)
@@ -186,7 +186,7 @@ static void skip_line(val port) {
 }
 
 static int read_plain(void) {
-  val read = SYM_VALUE(own_symbol(intern("read")));
+  val read = global_value_of("read");
   int status = 0;
   for (;;) {
     val form = machine_call(read, 1, &vm.root[R_STDIN]);

@@ -371,7 +371,8 @@ void stack_clear_unused(void);
 /* ---- records and guardians (record.c) */
 
 NORETURN void record_type_error(val v, val rtd, val accessor);
-val make_rtd(val name, val fields); /* a type of records, told from all others */
+/* A type of records, told from all others. */
+val make_rtd(val name, val fields);
 val guardian_call(val guardian, int argc, const val *argv);
 
 /* ---- start.c */

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 val global_value_of(const char *name) {
-  return SYM_VALUE(intern(name));
+  return SYM_VALUE(own_symbol(intern(name)));
 }
 
 static void define_port(const char *name, enum root root, val port) {

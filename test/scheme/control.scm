@@ -111,3 +111,21 @@
 (show (let* ((n 10) (k #f) (x (call/cc (lambda (c) (set! k c) n))))
         (set! n (- n 1))
         (if (> n 5) (k n) (list n x))))
+;; the variables of letrec get their values when all have been computed
+(define (re-enter use)
+  (let ((again #f))
+    (letrec ((x (call/cc (lambda (c) (set! again c) 0)))
+             (f (lambda () (+ x y)))
+             (y (call/cc (lambda (c) (set! again c) 0))))
+      (if again
+          (let ((c again)) (set! again #f) (set! x 1) (set! y 1) (c 0))
+          (use f x y)))))
+(show (re-enter (lambda (f x y) (list (f) x y))))
+(define (re-enter-in-order)
+  (let ((again #f))
+    (letrec* ((x (call/cc (lambda (c) (set! again c) 0)))
+              (y (call/cc (lambda (c) (set! again c) 0))))
+      (if again
+          (let ((c again)) (set! again #f) (set! x 1) (set! y 1) (c 0))
+          (list x y)))))
+(show (re-enter-in-order))

@@ -156,3 +156,21 @@
   (map (lambda (n) (= (arithmetic-shift v (- n)) (floor (/ v (expt 2 n))))) '(0 1 3 61 62 63 64 65 200)))
 (for-each (lambda (v) (show (shifts v)))
           (list -1 -5 (- (expt 2 62)) (- -1 (expt 2 62)) (- (expt 2 64)) (- (expt 3 100))))
+;; quotients that a double cannot tell from the next integer
+(define n 18014398509481982.0) ; 3 * 6004799503160660 + 2
+(show (list (quotient n 3.0) (quotient (- n) 3.0) (truncate-quotient n 3)))
+(show (list (floor-quotient n 3.0) (floor-quotient (- n) 3.0) (modulo (- n) 3.0)))
+(call-with-values (lambda () (floor/ n 3.0))
+  (lambda (q r) (show (= (exact n) (+ (* 3 (exact q)) (exact r))))))
+(show (list (quotient -1e20 1e25) (floor-quotient -1e20 1e25) (quotient 1e20 -1e20)))
+;; exponents with zeros in front, and of zero
+(show (map string->number '("#e1e-0000000000001" "1e0000000000002" "#e0e1000000" "#e-0.0e-1000000")))
+;; an ellipsis that is none: a literal, or a variable
+(show (let-syntax ((m (syntax-rules ... (...) ((_ x) '(x ...))))) (m 100)))
+(show (let-syntax ((m (syntax-rules (...) ((_ x ...) 'two) ((_ . r) 'other))))
+        (list (m 1 ...) (m 1 2))))
+(show (let ((... 2))
+        (let-syntax ((m (syntax-rules () ((_ x ...) 'many) ((_ . r) 'none)))) (m a b c))))
+;; more bytes than there are, and than there is memory
+(show (read-bytevector (expt 2 39) (open-input-bytevector (bytevector 1 2))))
+(show (read-bytevector (expt 2 39) (open-input-bytevector (bytevector))))

@@ -83,3 +83,9 @@
   (syntax-rules ()
     ((_ a b ...) '(#(b ...) #(a b ... a) #((b a) ...) #(((... ...) b) ...) #((... (a ...)) a)))))
 (show (vectors 1 2 3))
+;; a vector at the end of a list
+(define-syntax vector-tail (syntax-rules () ((_ b ...) '((1 . #(b)) ...))))
+(show (vector-tail 1 2) (vector-tail))
+(define-syntax vector-tails
+  (syntax-rules () ((_ (a b ...) ...) '(((a . #(b ...)) . #(a)) ...))))
+(show (vector-tails (1 2 3) (4)))

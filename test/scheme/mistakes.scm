@@ -261,6 +261,8 @@
      nowhere
      (nowhere 1)
      (letrec ((a b) (b 1)) a)
+     (letrec ((f (lambda () 1)) (x (f))) x)
+     (letrec* ((f (lambda () 1)) (x (f))) x)
      (call/cc 5)
      (dynamic-wind 1 2 3)
      (with-exception-handler 1 2)

@@ -70,3 +70,5 @@
 (show (< -744.5 (log (expt 2 -1074)) -744.4))
 (show (inexact (* (expt 2 -1074) (- 3/2 (expt 2 -60)))) (inexact (* (expt 2 -1074) 3/2)) (inexact (* (expt 2 -1075) (+ 1 (expt 2 -60))))
       (inexact (expt 2 -1075)))
+(show (rationalize 1.66 1/15) (rationalize -1.66 1/15) (rationalize 83/50 1/15) (rationalize 0.1 1) (rationalize .3 1/10))
+(show (iota 4 0 .1) (iota 3 1/2 1/3) (iota 0) (iota 2 5))

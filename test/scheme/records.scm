@@ -24,3 +24,21 @@
   (set-a-of! n 5)
   (write (a-of n))
   (newline))
+
+;; Each definition makes a type of its own, and its procedures know it whatever
+;; becomes of the name.
+(define-record-type <p> (make-p a) p? (a p-a))
+(define old (make-p 1))
+(define-record-type <p> (make-q b) q? (b q-b))
+(write (list (p? old) (q? old) (q? (make-p 1)) (p? (make-q 1)) (p-a old)
+             (q-b (make-q 2))))
+(newline)
+(set! <p> 5)
+(write (list (p? (make-p 1)) (q-b (make-q 3))))
+(newline)
+(define (fresh)
+  (define-record-type <local> (make) local? (a a-of))
+  (cons (make) local?))
+(let ((one (fresh)) (two (fresh)))
+  (write (list ((cdr one) (car one)) ((cdr one) (car two))))
+  (newline))
