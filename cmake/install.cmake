@@ -20,8 +20,13 @@ install(FILES "${PROJECT_BINARY_DIR}/TestudoConfig.cmake"
 
 file(RELATIVE_PATH pc_to_prefix
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
-file(RELATIVE_PATH pc_to_include
-  "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+# A directory that is relative goes with the prefix, which may be another when
+# this is installed; one that is absolute stays.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+else()
+  set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
 configure_file(cmake/testudo.pc.in testudo.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/testudo.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 /* Automatic pools that do not move blocks; the second writes patterns over
-   free memory and checks them. Arguments: MPS_KEY_FORMAT, required;
+   free memory and checks them. An ambiguous reference keeps a block only if
+   it is its client pointer. Arguments: MPS_KEY_FORMAT, required;
    MPS_KEY_CHAIN, MPS_KEY_GEN, the next key; MPS_KEY_POOL_DEBUG_OPTIONS for
    the second. Of allocation points: MPS_KEY_RANK. Need no lock, and work
    before any arena exists. */

@@ -13,7 +13,8 @@ extern "C" {
    whose blocks may have a dependent one, accessible while they are scanned.
    The second never emulates an access to a protected block: it opens the
    block whole. The third is for tables of pairs, whose scanner calls
-   mps_fix_weak_pair. Arguments: MPS_KEY_FORMAT, required; MPS_KEY_CHAIN,
+   mps_fix_weak_pair. An ambiguous reference keeps a block only if it is its
+   client pointer. Arguments: MPS_KEY_FORMAT, required; MPS_KEY_CHAIN,
    MPS_KEY_GEN, the next key. Of allocation points: MPS_KEY_RANK. Need no
    lock, and work before any arena exists. */
 mps_pool_class_t mps_class_awl(void);

@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 /* Automatic pools whose blocks hold no references, never move and are never
-   protected. Arguments: MPS_KEY_FORMAT, required; MPS_KEY_CHAIN,
+   protected. An ambiguous reference keeps a block only if it is its client
+   pointer. Arguments: MPS_KEY_FORMAT, required; MPS_KEY_CHAIN,
    MPS_KEY_GEN. Needs no lock, and works before any arena exists. */
 mps_pool_class_t mps_class_lo(void);
 

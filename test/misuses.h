@@ -376,6 +376,7 @@ M(get_message(mps_message_type_finalization()); (void)mps_message_gc_condemned_s
 /* finalization */
 M(res = mps_finalize(arena, (mps_addr_t[]){&table[0]}));
 M(res = mps_finalize(arena, &block));
+M(out = (char *)table[0] + 1; res = mps_finalize(arena, &out));
 M(res = mps_finalize(arena, (mps_addr_t[]){obj_on(point(snc), OBJ_NODE, 2)}));
 M(res = mps_definalize(arena, (mps_addr_t[]){&table[0]}));
 

@@ -315,7 +315,6 @@ START_TEST(test_pinned) {
 }
 END_TEST
 
-/* Many, dying young and old, found by collections of any kind. */
 /* A pool knows how many registrations its destruction has to look for,
    wherever its objects move and the messages go. */
 static void check_counts(mps_pool_t other, size_t here, size_t there) {
@@ -359,6 +358,7 @@ START_TEST(test_counts) {
 }
 END_TEST
 
+/* Many, dying young and old, found by collections of any kind. */
 START_TEST(test_many) {
   size_t posted = 0;
   enum { MANY = 20000 };

@@ -8,6 +8,7 @@ SPDX-License-Identifier: BSD-2-Clause
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import unittest
 
 COMPILER, BUILD = sys.argv[1:]
 CLIENT = pathlib.Path(__file__).resolve().parent / "install_client"
+TOP = CLIENT.parent.parent
 
 
 def output(*command, **environment):
@@ -56,14 +58,42 @@ class Install(unittest.TestCase):
         """Names of the shared objects that PROGRAM needs."""
         return output("readelf", "-d", str(program))
 
-    def flags(self, package, *options):
+    def flags(self, package, *options, path=None):
         return output("pkg-config", "--cflags", "--libs", *options, package,
-                      PKG_CONFIG_PATH=self.package).split()
+                      PKG_CONFIG_PATH=path or self.package).split()
 
     def test_pkg_config(self):
         for package in ("testudo", "mps"):
             program = self.compile(f"by_{package}", *self.flags(package))
             self.assertIn("libtestudo.so.0", self.needed(program))
+
+    def configure(self, name, *options):
+        """The package that is made for other directories."""
+        build = self.room / f"{name}_build"
+        output("cmake", "-S", str(TOP), "-B", str(build),
+               f"-DCMAKE_C_COMPILER={COMPILER}", "-DTESTUDO_TESTS=OFF",
+               f"-DCMAKE_INSTALL_PREFIX={self.room / name}", *options)
+        return build / "testudo.pc"
+
+    def test_pkg_config_absolute(self):
+        libraries, headers = self.room / "libraries", self.room / "headers"
+        shutil.copytree(self.library, libraries, symlinks=True)
+        shutil.copytree(self.prefix / "include", headers, symlinks=True)
+        absolute = f"-DCMAKE_INSTALL_INCLUDEDIR={headers}"
+        shutil.copy(self.configure(
+            "absolute", absolute, f"-DCMAKE_INSTALL_LIBDIR={libraries}"),
+            libraries / "pkgconfig")
+        self.compile("by_absolute", *self.flags(
+            "testudo", path=str(libraries / "pkgconfig")))
+        # One is absolute, and the other goes where the prefix goes.
+        moved = self.room / "moved" / "deeper" / "lib"
+        shutil.copytree(libraries, moved, symlinks=True)
+        shutil.copy(self.configure("half", absolute,
+                                   "-DCMAKE_INSTALL_LIBDIR=lib"),
+                    moved / "pkgconfig")
+        flags = self.flags("testudo", path=str(moved / "pkgconfig"))
+        self.assertIn(f"-I{headers}/testudo", flags)
+        self.compile("by_half", *flags)
 
     def test_pkg_config_static(self):
         flags = self.flags("testudo", "--static")

@@ -433,5 +433,129 @@ START_TEST(test_left_in_arena) {
 }
 END_TEST
 
-SUITE_MAIN("misuse", 100, test_rows, test_returned, test_jumped,
-           test_no_misuse, test_refused, test_left_in_arena)
+/* ---- what is told ---- */
+
+/* STATEMENT is told, where CHECKED is true, in a sentence with WORDS. */
+#define TOLD_IF(checked, statement, words)                                    \
+  do {                                                                        \
+    ASSERTED_IF(checked, statement);                                          \
+    if (checked)                                                              \
+      ck_assert_msg(strstr(asserted_first, words) != NULL, "%s: %s",          \
+                    #statement, asserted_first);                              \
+  } while (0)
+
+static bool standing;
+
+static mps_res_t scan_nothing(mps_ss_t ss, mps_addr_t from, mps_addr_t to) {
+  (void)ss, (void)from, (void)to;
+  return MPS_RES_OK;
+}
+
+static void pass(mps_addr_t obj, mps_fmt_t f, mps_pool_t p, void *q,
+                 size_t s) {
+  (void)obj, (void)f, (void)p, (void)q, (void)s;
+}
+
+static mps_addr_t standing_skip(mps_addr_t obj) {
+  return standing ? obj : obj_skip(obj);
+}
+
+/* A format whose skip method is the one above, and that scans nothing. */
+static mps_fmt_t standing_format(void) {
+  mps_fmt_t f;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_HEADER_SIZE, obj_header);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, scan_nothing);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, standing_skip);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, obj_fwd);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, obj_isfwd);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, obj_pad);
+    REQUIRE(mps_fmt_create_k(&f, arena, args) == MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return f;
+}
+
+/* Whoever skips objects says that the method gets nowhere, and goes on to the
+   end; in cool that is also who copies one. */
+static void check_standing(mps_pool_class_t cls, size_t header, bool moves) {
+  mps_ap_t on;
+  (void)signal(SIGALRM, SIG_DFL); /* Check has a handler */
+  (void)alarm(20);
+  obj_header = header;
+  surroundings();
+  asserted_start();
+  CREATE(made_pool, cls, FORMAT, standing_format());
+  on = point(made_pool);
+  for (size_t i = 0; i < ROOTS; ++i)
+    table[i] = obj_on(on, OBJ_LEAF, 2);
+  mps_arena_park(arena);
+  standing = true;
+  TOLD_IF(!TDO_RASH, mps_arena_formatted_objects_walk(arena, pass, NULL, 0),
+          "does not go forward");
+  if (moves && TDO_COOL)
+    TOLD_IF(true, res = mps_arena_collect(arena), "does not go forward");
+  standing = false;
+}
+
+START_TEST(test_standing_skip) {
+  mps_pool_class_t classes[] = {mps_class_amc(), mps_class_amcz(),
+                                mps_class_ams(), mps_class_awl(),
+                                mps_class_lo()};
+  if (!TDO_RASH)
+    check_standing(classes[_i / 2], _i % 2 * 2 * WORD, _i / 2 < 2);
+}
+END_TEST
+
+/* A reference with its tag is no client pointer, whatever the header. */
+START_TEST(test_tagged_finalized) {
+  mps_addr_t ref;
+  obj_header = _i * 2 * WORD;
+  surroundings();
+  asserted_start();
+  for (size_t tag = 1; tag < 8; ++tag) {
+    ref = (char *)table[0] + tag;
+    TOLD_IF(!TDO_RASH, res = mps_finalize(arena, &ref), "is it tagged?");
+    ck_assert_int_eq(res, MPS_RES_FAIL);
+    ck_assert_int_eq(mps_definalize(arena, &ref), MPS_RES_FAIL);
+  }
+  ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
+  ck_assert_int_eq(mps_definalize(arena, &table[0]), MPS_RES_OK);
+  ck_assert_uint_eq(asserted_count, 0);
+}
+END_TEST
+
+/* A reference that was not fixed, after its object has moved; where it was
+   there is nothing now, though what is new lies nearby. */
+START_TEST(test_dangling) {
+  mps_addr_t old;
+  surroundings();
+  asserted_start();
+  mps_arena_park(arena);
+  for (size_t i = 0; i < ROOTS; ++i)
+    table[i] = node(100);
+  old = table[ROOTS / 2];
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_ptr_ne(table[ROOTS / 2], old);
+  table[0] = node(2);
+  table[1] = old;
+  if (TDO_COOL)
+    TOLD_IF(true, res = mps_arena_collect(arena), "memory not in use");
+}
+END_TEST
+
+START_TEST(test_cold_end) {
+  surroundings();
+  asserted_start();
+  TOLD_IF(!TDO_RASH,
+          res = mps_root_create_thread(&made_root, arena, thr, NULL),
+          "and not null");
+  ck_assert_int_eq(res, MPS_RES_PARAM);
+}
+END_TEST
+
+SUITE_LOOPS_MAIN("misuse", 100, {test_rows, 1}, {test_returned, 1},
+                 {test_jumped, 1}, {test_no_misuse, 1}, {test_refused, 1},
+                 {test_left_in_arena, 1}, {test_standing_skip, 10},
+                 {test_tagged_finalized, 2}, {test_dangling, 1},
+                 {test_cold_end, 1})
