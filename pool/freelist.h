@@ -106,10 +106,10 @@ void tdo_freelist_give(tdo_freelist_t *fl, tdo_extent_t *extent, char *base,
 tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
                                const char *at);
 
-/* Give whole free grains back to the arena, at most BYTES (rounded up to grains):
-   those in the free run AREA; those in the largest runs, until one has none; all
-   that there are, which looks at every run. Returns how many bytes went. May
-   unmake extents. */
+/* Give whole free grains back to the arena, at most BYTES (rounded up to
+   grains): those in the free run AREA; those in the largest runs, until one has
+   none; all that there are, which looks at every run. Returns how many bytes
+   went. May unmake extents. */
 size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
                            size_t bytes);
 size_t tdo_freelist_return_any(tdo_freelist_t *fl, size_t bytes);

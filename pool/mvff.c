@@ -128,8 +128,8 @@ static void mvff_return(tdo_mvff_t *mvff, const tdo_area_t *first,
 
   if (done < bytes)
     done += tdo_freelist_return_any(&mvff->list, bytes - done);
-  /* A run of less than two grains may have none, and shorter ones have: then all
-     goes that can, since this is not done often. */
+  /* A run of less than two grains may have none, and shorter ones have: then
+     all goes that can, since this is not done often. */
   if (done < bytes &&
       (double)mvff->since > ALL_SHARE * (double)mvff->pool.total) {
     mvff->since = 0;

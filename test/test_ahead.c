@@ -185,8 +185,8 @@ START_TEST(dead_meanwhile) {
 }
 END_TEST
 
-/* Changes to root I: it gets a new head; after it was marked its list may change
-   places with the next one, be dropped, or lose a node. */
+/* Changes to root I: it gets a new head; after it was marked its list may
+   change places with the next one, be dropped, or lose a node. */
 enum { STAYS, YOUNG, SWAPPED, SWAPPED_TOO, GROWN, DROPPED, SHORTER, KINDS };
 
 /* Few in the first half, many in the second; each half is scanned otherwise. */

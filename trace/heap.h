@@ -156,8 +156,8 @@ struct mps_arena_s {
   tdo_ap_t *filling;     /* during a poll: the point it is for, about to give up
                             its buffer; or null */
   bool full_wanted;      /* "collect all" ramp ended, or: */
-  bool full_owed;        /* the client started a full collection while a minor one
-                            was in progress: it begins when that has ended */
+  bool full_owed;        /* the client started a full collection while a minor
+                            one was in progress: it begins when that is over */
   bool given_up;         /* the last full collection, ahead of its flip; the next
                             one flips at once */
   bool bars_lost;        /* a read bar was refused: finish at once */

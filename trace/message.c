@@ -42,8 +42,8 @@ void tdo_message_free(mps_arena_t heap, tdo_message_t *m) {
   tdo_control_free(&heap->control, m, message_size(m->type));
 }
 
-/* The one for the end also while its type is off: that may be switched on before
-   the collection ends. */
+/* The one for the end also while its type is off: that may be switched on
+   before the collection ends. */
 bool tdo_messages_secure(mps_arena_t heap) {
   tdo_messages_t *m = &heap->messages;
   bool start = m->enabled[TDO_MESSAGE_GC_START];

@@ -239,8 +239,8 @@ void tdo_roots_forget_early(mps_arena_t heap) {
   root_forget_early(TDO_RING_ENTRY(tdo_root_t, heap_ring, node));
 }
 
-/* One past the last word from I on, below LIMIT, that is (or, unless SAME, is not)
-   as it was noted. */
+/* One past the last word from I on, below LIMIT, that is as it was noted (or,
+   unless SAME, is not). */
 TDO_NO_SANITIZE static size_t root_run(const tdo_root_t *root, size_t i,
                                        size_t limit, bool same) {
   const mps_word_t *now = (const mps_word_t *)(const void *)root->base;

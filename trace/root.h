@@ -3,9 +3,9 @@
 
    .early  While the flip of a full collection is to come, what large tables of
    exact references refer to is marked already, as far as it stays in place, and
-   the words are noted. At the flip those that are the same still need no look: it
-   would find each in another place of the heap's tables. A word of what could not
-   be marked is noted as another. */
+   the words are noted. At the flip those that are the same still need no look,
+   which for each would go to another place of the heap's tables. A word of what
+   could not be marked is noted as another. */
 #ifndef TDO_TRACE_ROOT_H
 #define TDO_TRACE_ROOT_H
 
@@ -40,8 +40,8 @@ struct mps_root_s {
   mps_scan_tag_s tag;
   tdo_thread_t *thread;
   void *cold;
-  mps_word_t *early;    /* .early: copies of the first `early_count` words; null:
-                           there are none */
+  mps_word_t *early;    /* .early: copies of the first `early_count` words, or
+                           null */
   size_t early_count;
   atomic_bool gone;     /* destroyed by a handler: see tdo_heap_free_late */
   tdo_root_t *late_next;
@@ -58,10 +58,10 @@ bool tdo_root_check(const tdo_root_t *root);
 void tdo_root_forget_thread(const tdo_thread_t *thread);
 /* Scan one root. Threads must be stopped (other than the caller). */
 mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root);
-/* The same, but for what was marked before and has not changed since (.early). */
+/* The same, but for what was marked before and is the same since (.early). */
 mps_res_t tdo_root_scan_rest(tdo_scan_t *scan, tdo_root_t *root);
-/* Mark ahead of the flip, until DEADLINE (ns; 0: none). True if there is no more
-   to be done. */
+/* Mark ahead of the flip, until DEADLINE (ns; 0: none). True if there is no
+   more to be done. */
 bool tdo_roots_mark_early(mps_arena_t heap, uint64_t deadline);
 /* There was a flip, or there will be none. */
 void tdo_roots_forget_early(mps_arena_t heap);

@@ -41,8 +41,8 @@ static inline bool scan_may_be_white(const tdo_scan_t *scan, mps_word_t word) {
          (scan->ss._zones[offset >> scan->ss._shift] & 0x80);
 }
 
-/* What is looked at before it is scanned are whole words of it: formats may have
-   any alignment, and what lies behind may have no memory. */
+/* What is looked at before it is scanned are whole words of it: formats may
+   have any alignment, and what lies behind may have no memory. */
 typedef mps_word_t scan_any_word_t __attribute__((aligned(1), may_alias));
 
 TDO_NO_SANITIZE static inline mps_word_t scan_word(const mps_word_t *p) {
@@ -50,11 +50,9 @@ TDO_NO_SANITIZE static inline mps_word_t scan_word(const mps_word_t *p) {
 }
 
 static inline const mps_word_t *scan_end(const char *base, const char *limit) {
-  size_t bytes = (size_t)(limit - base);
+  const mps_word_t *p = (const mps_word_t *)(const void *)base;
 
-  return (const mps_word_t *)(const void *)(base + tdo_round_down(
-                                                       bytes,
-                                                       sizeof(mps_word_t)));
+  return p + (size_t)(limit - base) / sizeof *p;
 }
 
 #define AHEAD_OBJECTS 128 /* on their way at any time (.ahead) */

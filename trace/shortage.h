@@ -37,8 +37,8 @@ bool tdo_shortage_all(const tdo_heap_t *heap);
 /* Bytes that the mutator does not get in pools that move, so that there is some
    room for moving. */
 size_t tdo_shortage_withheld(const tdo_heap_t *heap);
-/* The same, for a request that would fail otherwise, before which there was ROOM
-   for so much: as much as collections made may be given. */
+/* The same, for a request that would fail otherwise: there was ROOM before it,
+   and as much as collections made may be given. */
 size_t tdo_shortage_kept(const tdo_heap_t *heap, size_t room);
 
 /* Is it time for a full collection, for want of room? */
