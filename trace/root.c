@@ -167,12 +167,8 @@ static mps_res_t root_fix_early(tdo_scan_t *scan, mps_addr_t *ref_io) {
 /* As tdo_scan_init, where the flip is to come: only segments are white that
    were condemned ahead, of which most zones do not know yet. */
 static bool root_scan_early_init(tdo_scan_t *scan, mps_arena_t heap) {
-  static const unsigned char anywhere[2] = {TDO_ZONE_BYTE_SHARED,
-                                            TDO_ZONE_BYTE_SHARED};
-
   tdo_scan_init(scan, heap, TDO_RANK_EXACT);
-  scan->ss._zones = anywhere;
-  scan->ss._shift = 8 * sizeof(mps_word_t) - 1;
+  tdo_scan_anywhere(scan);
   scan->fix = root_fix_early;
   return scan->express != NULL;
 }

@@ -6,21 +6,25 @@
 #include "trace/heap.h"
 #include "trace/tell.h"
 
-void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
-  /* Client memory in several blocks: any word but null may be a reference. */
+void tdo_scan_anywhere(tdo_scan_t *scan) {
   static const unsigned char anywhere[2] = {TDO_ZONE_BYTE_SHARED,
                                             TDO_ZONE_BYTE_SHARED};
 
+  scan->ss._zones = anywhere;
+  scan->ss._shift = 8 * sizeof(mps_word_t) - 1;
+}
+
+void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank) {
   memset(scan, 0, sizeof *scan);
   scan->ss._base = (mps_word_t)heap->space.base;
   scan->ss._size = heap->space.size;
   scan->ss._zones = heap->space.zone_byte;
   scan->ss._shift = heap->space.zone_shift;
+  /* Client memory in several blocks: any word but null may be a reference. */
   if (tdo_space_many(&heap->space)) {
     scan->ss._base = 1;
     scan->ss._size = SIZE_MAX;
-    scan->ss._zones = anywhere;
-    scan->ss._shift = 8 * sizeof(mps_word_t) - 1;
+    tdo_scan_anywhere(scan);
   }
   scan->heap = heap;
   scan->rank = rank;

@@ -53,6 +53,9 @@ static inline tdo_scan_t *tdo_scan_of(mps_ss_t ss) {
 
 /* A scan for the collection in progress. */
 void tdo_scan_init(tdo_scan_t *scan, mps_arena_t heap, mps_rank_t rank);
+/* The same, whatever zones know of colours: any word that may be a reference is
+   given to MPS_FIX2. */
+void tdo_scan_anywhere(tdo_scan_t *scan);
 /* The same scan, for something else: MPS_FIX2 calls FIX. */
 static inline void tdo_scan_use(tdo_scan_t *scan,
                                 mps_res_t (*fix)(tdo_scan_t *scan,
