@@ -14,6 +14,7 @@
 #include "interface/statistics.h"
 #include "testudo.h"
 #include "trace/pause.h"
+#include "trace/shortage.h"
 
 #define ARENA_SIZE_DEFAULT ((size_t)1 << 28)
 #define PAUSE_DEFAULT      0.1
@@ -329,11 +330,16 @@ PROPERTY(size_t, mps_arena_spare_commit_limit,
 PROPERTY(double, mps_arena_pause_time, arena->pause_time)
 
 mps_res_t mps_arena_commit_limit_set(mps_arena_t arena, size_t limit) {
+  size_t before, room;
   mps_res_t res;
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_ENTER(arena, MPS_RES_FAIL);
+  before = arena->space.commit_limit;
+  room = tdo_space_room(&arena->space);
   res = tdo_space_commit_limit_set(&arena->space, limit);
+  if (res == MPS_RES_OK && limit > before)
+    tdo_shortage_raised(arena, room);
   tdo_heap_leave(arena);
   return res;
 }

@@ -146,6 +146,7 @@ static void heap_init_fields(tdo_heap_t *heap,
   heap->quantum = heap->quantum_now = options->quantum;
   heap->huge = options->huge;
   heap->stress = options->stress;
+  heap->withheld_most = SIZE_MAX;
   heap->check_heap = options->check_heap;
   heap->log = options->log;
 }

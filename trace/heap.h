@@ -156,6 +156,8 @@ struct mps_arena_s {
   tdo_ap_t *filling;     /* during a poll: the point it is for, about to give up
                             its buffer; or null */
   bool full_wanted;      /* "collect all" ramp ended, or: */
+  size_t withheld_most;  /* bytes that requests leave to move with, since the
+                            commit limit was raised (shortage.h) */
   bool full_owed;        /* the client started a full collection while a minor
                             one was in progress: it begins when that is over */
   bool given_up;         /* the last full collection, ahead of its flip; the next

@@ -68,21 +68,26 @@ bool tdo_shortage_all(const tdo_heap_t *heap) {
   return old > tdo_shortage_room(heap);
 }
 
-static size_t shortage_least(const tdo_heap_t *heap) {
-  return tdo_min(WITHHELD_LEAST,
-                 tdo_space_most(&heap->space) / WITHHELD_SMALL);
-}
-
-size_t tdo_shortage_withheld(const tdo_heap_t *heap) {
-  size_t part = tdo_space_most(&heap->space) / WITHHELD_PART;
+static size_t shortage_withheld(const tdo_heap_t *heap) {
+  size_t most = tdo_space_most(&heap->space);
+  size_t least = tdo_min(WITHHELD_LEAST, most / WITHHELD_SMALL);
 
   if (!tdo_shortage_possible(heap))
     return 0;
-  return tdo_min(tdo_max(part, shortage_least(heap)), WITHHELD_MOST);
+  return tdo_min(tdo_max(most / WITHHELD_PART, least), WITHHELD_MOST);
 }
 
-size_t tdo_shortage_kept(const tdo_heap_t *heap, size_t room) {
-  return tdo_min(room, shortage_least(heap));
+size_t tdo_shortage_withheld(const tdo_heap_t *heap) {
+  return tdo_min(shortage_withheld(heap), heap->withheld_most);
+}
+
+void tdo_shortage_raised(tdo_heap_t *heap, size_t room) {
+  heap->withheld_most = room;
+}
+
+size_t tdo_shortage_kept(tdo_heap_t *heap, size_t room) {
+  heap->withheld_most = SIZE_MAX;
+  return tdo_min(room, shortage_withheld(heap));
 }
 
 bool tdo_shortage_full_due(const tdo_heap_t *heap) {

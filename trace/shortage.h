@@ -37,9 +37,12 @@ bool tdo_shortage_all(const tdo_heap_t *heap);
 /* Bytes that the mutator does not get in pools that move, so that there is some
    room for moving. */
 size_t tdo_shortage_withheld(const tdo_heap_t *heap);
-/* The same, for a request that would fail otherwise: there was ROOM before it,
-   and as much as collections made may be given. */
-size_t tdo_shortage_kept(const tdo_heap_t *heap, size_t room);
+/* The commit limit was raised, before which there was ROOM: all that it was
+   raised by may be had. */
+void tdo_shortage_raised(tdo_heap_t *heap, size_t room);
+/* What is withheld of a request that would fail otherwise, before which there was
+   ROOM: as much as collections made for it may be had. */
+size_t tdo_shortage_kept(tdo_heap_t *heap, size_t room);
 
 /* Is it time for a full collection, for want of room? */
 bool tdo_shortage_full_due(const tdo_heap_t *heap);
