@@ -91,9 +91,12 @@ static inline void tdo_amc_set_pin(amc_seg_t *seg, size_t i) {
   seg->unread_limit = tdo_max(seg->unread_limit, i + 1);
 }
 
+/* Pads are counted from where SEG begins now (.padded); SEG has pins. */
+void tdo_amc_shift_pads(amc_seg_t *seg);
+
 /* Begin with no pins. Which blocks are pads stays known (.padded). */
 static inline void tdo_amc_use_pins(amc_seg_t *seg) {
-  size_t words = tdo_bits_words(seg->pin_count), by, drop;
+  size_t words = tdo_bits_words(seg->pin_count);
 
   seg->pins = seg->pin_table;
   seg->read = seg->pins + words;
@@ -102,17 +105,8 @@ static inline void tdo_amc_use_pins(amc_seg_t *seg) {
   if (seg->padded == NULL) {
     if (seg->pins_used)
       memset(seg->read, 0, words * sizeof(tdo_bits_t));
-  } else if (seg->padded != seg->gc.seg.base) { /* counted from there, now */
-    by = (size_t)(seg->gc.seg.base - seg->padded) >>
-         tdo_amc_of(seg->gc.pool)->shift;
-    drop = by / TDO_WORD_BITS;
-    by %= TDO_WORD_BITS;
-    for (size_t w = 0; w < words; ++w) {
-      tdo_bits_t low = w + drop < words ? seg->read[w + drop] : 0;
-      tdo_bits_t high = w + drop + 1 < words ? seg->read[w + drop + 1] : 0;
-      seg->read[w] = by == 0 ? low : low >> by | high << (TDO_WORD_BITS - by);
-    }
-    seg->padded = seg->gc.seg.base;
+  } else if (seg->padded != seg->gc.seg.base) {
+    tdo_amc_shift_pads(seg);
   }
   seg->pins_used = true;
   tdo_amc_all_read(seg);

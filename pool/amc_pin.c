@@ -105,6 +105,21 @@ static void amc_nail(amc_pool_t *amc, amc_seg_t *seg) {
   tdo_amc_use_pins(seg);
 }
 
+void tdo_amc_shift_pads(amc_seg_t *seg) {
+  size_t words = tdo_bits_words(seg->pin_count);
+  size_t by = (size_t)(seg->gc.seg.base - seg->padded) >>
+              tdo_amc_of(seg->gc.pool)->shift;
+  size_t drop = by / TDO_WORD_BITS;
+
+  by %= TDO_WORD_BITS;
+  for (size_t w = 0; w < words; ++w) {
+    tdo_bits_t low = w + drop < words ? seg->read[w + drop] : 0;
+    tdo_bits_t high = w + drop + 1 < words ? seg->read[w + drop + 1] : 0;
+    seg->read[w] = by == 0 ? low : low >> by | high << (TDO_WORD_BITS - by);
+  }
+  seg->padded = seg->gc.seg.base;
+}
+
 /* The segment has something to scan. */
 void tdo_amc_grey(amc_pool_t *amc, amc_seg_t *seg) {
   if (!amc->leaf)

@@ -155,11 +155,11 @@ struct mps_arena_s {
   size_t unpolled;       /* bytes allocated since the last poll */
   tdo_ap_t *filling;     /* during a poll: the point it is for, about to give up
                             its buffer; or null */
-  bool full_wanted;      /* "collect all" ramp ended, or: */
   size_t withheld_most;  /* bytes that requests leave to move with, since the
                             commit limit was raised (shortage.h) */
   bool full_owed;        /* the client started a full collection while a minor
                             one was in progress: it begins when that is over */
+  bool full_wanted;      /* "collect all" ramp ended, or: */
   bool given_up;         /* the last full collection, ahead of its flip; the next
                             one flips at once */
   bool bars_lost;        /* a read bar was refused: finish at once */
