@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "code/file.h"
@@ -40,13 +41,19 @@ static bool record_map(tdo_record_t *r, size_t offset) {
   return p != MAP_FAILED;
 }
 
+/* Is the file another process's, which has parts of it mapped? To empty it
+   would end that by a signal. Where there are no locks nobody knows. */
+static bool record_taken(int fd) {
+  return flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 mps_res_t tdo_record_open(tdo_record_t *r, const char *path) {
   r->window = NULL;
-  r->fd = tdo_file_open(path, O_RDWR | O_CREAT | O_TRUNC);
+  r->fd = tdo_file_open(path, O_RDWR | O_CREAT);
   if (r->fd < 0) {
     return MPS_RES_FAIL;
   }
-  if (!record_map(r, 0)) {
+  if (record_taken(r->fd) || ftruncate(r->fd, 0) != 0 || !record_map(r, 0)) {
     tdo_file_close(r->fd);
     return MPS_RES_FAIL;
   }

@@ -16,7 +16,8 @@ typedef struct tdo_record {
   int fd;
 } tdo_record_t;
 
-/* Create or empty the file PATH. MPS_RES_FAIL if that cannot be. */
+/* Create or empty the file PATH. MPS_RES_FAIL if that cannot be, or if a
+   recording is being written there. */
 mps_res_t tdo_record_open(tdo_record_t *r, const char *path);
 /* Cut the file to what was written. */
 void tdo_record_close(tdo_record_t *r);

@@ -212,6 +212,31 @@ START_TEST(test_blocks) {
 }
 END_TEST
 
+/* A file that is being written is left alone: who writes it has it mapped. */
+START_TEST(test_taken) {
+  tdo_shield_record_t record, other;
+  char name[] = "/tmp/testudo-record-XXXXXX";
+  struct stat status;
+  int fd = mkstemp(name);
+  ck_assert_int_ge(fd, 0);
+  ck_assert_int_eq(write(fd, "old", 3), 3); /* it is emptied */
+  ck_assert_int_eq(tdo_shield_record_open(&record, name, 4096, 64, 1, 0),
+                   MPS_RES_OK);
+  ck_assert_int_eq(tdo_shield_record_open(&other, name, 4096, 64, 1, 0),
+                   MPS_RES_FAIL);
+  while (record.file.offset == 0)
+    tdo_shield_record_note(&record, TDO_REQUEST_FLUSH, 0, 0, 0);
+  tdo_record_close(&record.file);
+  ck_assert_int_eq(tdo_shield_record_open(&other, name, 4096, 64, 1, 0),
+                   MPS_RES_OK);
+  tdo_record_close(&other.file);
+  ck_assert_int_eq(fstat(fd, &status), 0);
+  ck_assert_int_eq(status.st_size, TDO_RECORD_HEADER);
+  (void)close(fd);
+  (void)unlink(name);
+}
+END_TEST
+
 /* Where the file cannot be made, all goes on without. */
 START_TEST(test_no_file) {
   tdo_statistics_s statistics;
@@ -262,4 +287,4 @@ START_TEST(test_statistics) {
 END_TEST
 
 SUITE_MAIN("record", 60, test_recording, test_empty, test_interrupted,
-           test_blocks, test_no_file, test_statistics)
+           test_blocks, test_taken, test_no_file, test_statistics)
