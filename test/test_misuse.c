@@ -554,8 +554,35 @@ START_TEST(test_cold_end) {
 }
 END_TEST
 
+/* STATEMENT is told once, and nothing is collected: memory is not short. */
+#define TOLD_ONCE(statement)                                                  \
+  do {                                                                        \
+    size_t collections = statistics().collections;                            \
+    asserted_count = 0;                                                       \
+    statement;                                                                \
+    ck_assert_msg(asserted_count == !TDO_RASH, "%u assertions: %s",           \
+                  asserted_count, #statement);                                \
+    asserted_count = 0;                                                       \
+    ck_assert_uint_eq(statistics().collections, collections);                 \
+  } while (0)
+
+START_TEST(test_told_once) {
+  mps_sac_class_s sizes[] = {{64, 4, 1}};
+  surroundings();
+  asserted_start();
+  ck_assert_int_eq(mps_sac_create(&made_sac, mfs, 1, sizes), MPS_RES_OK);
+  TOLD_ONCE(res = mps_sac_alloc(&out, made_sac, 65, 0));
+  ck_assert_int_eq(res, MPS_RES_PARAM);
+  ck_assert_int_eq(mps_sac_create(&made_sac, snc, 1, sizes), MPS_RES_OK);
+  TOLD_ONCE(res = mps_sac_alloc(&out, made_sac, 64, 0));
+  ck_assert_int_eq(res, MPS_RES_UNIMPL);
+  TOLD_ONCE(res = mps_alloc(&out, mfs, 65));
+  ck_assert_int_eq(res, MPS_RES_PARAM);
+}
+END_TEST
+
 SUITE_LOOPS_MAIN("misuse", 100, {test_rows, 1}, {test_returned, 1},
                  {test_jumped, 1}, {test_no_misuse, 1}, {test_refused, 1},
                  {test_left_in_arena, 1}, {test_standing_skip, 10},
                  {test_tagged_finalized, 2}, {test_dangling, 1},
-                 {test_cold_end, 1})
+                 {test_cold_end, 1}, {test_told_once, 1})

@@ -141,10 +141,16 @@ static bool shortage_moves(const tdo_heap_t *heap) {
   return share > heap->evacuate.least || part > 0;
 }
 
+/* Is that for want of memory? What else is wrong no collection helps. */
+static bool shortage_is(mps_res_t res) {
+  return res == MPS_RES_RESOURCE || res == MPS_RES_MEMORY ||
+         res == MPS_RES_COMMIT_LIMIT;
+}
+
 /* First what is cheap, then all: nothing fails before all was collected. */
 bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
                           unsigned *attempt_io) {
-  if (!TDO_POLL || res == MPS_RES_OK || heap->clamp != TDO_UNCLAMPED ||
+  if (!TDO_POLL || !shortage_is(res) || heap->clamp != TDO_UNCLAMPED ||
       (*attempt_io > 1 &&
        (*attempt_io >= MOST_ATTEMPTS || !shortage_moves(heap))))
     return false;
