@@ -319,6 +319,7 @@ M(res = mps_sac_create(&made_sac, mvff, 1, (mps_sac_class_s[]){{8, 1, 1}}); res 
 M(res = mps_sac_create(&made_sac, mvff, 1, (mps_sac_class_s[]){{8, 1, 1}}); res = mps_sac_alloc(&out, made_sac, 8, 0); mps_sac_free(made_sac, out, 0));
 M(res = mps_sac_create(&made_sac, mvff, 1, (mps_sac_class_s[]){{8, 1, 1}}); mps_sac_free(made_sac, NULL, 8));
 M(res = mps_sac_create(&made_sac, snc, 1, (mps_sac_class_s[]){{8, 1, 1}}); res = mps_sac_alloc(&out, made_sac, 8, 0));
+M(res = mps_sac_create(&made_sac, snc, 1, (mps_sac_class_s[]){{8, 1, 1}}); mps_sac_free(made_sac, block, 8); mps_sac_flush(made_sac));
 
 /* roots */
 M(res = mps_root_create(&made_root, arena, 4, 0, scan_root, NULL, 0));

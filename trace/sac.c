@@ -63,6 +63,7 @@ static bool sac_classes_good(const tdo_pool_t *pool, size_t n,
   return true;
 }
 
+/* What no pool takes back is not cached, but refused when it is freed. */
 mps_res_t tdo_sac_create(tdo_sac_t **sac_o, tdo_pool_t *pool, size_t n,
                          const mps_sac_class_s classes[]) {
   bool good = sac_classes_good(pool, n, classes);
@@ -84,7 +85,8 @@ mps_res_t tdo_sac_create(tdo_sac_t **sac_o, tdo_pool_t *pool, size_t n,
   memset(sac, 0, sizeof *sac);
   for (size_t i = 0; i < n; ++i) {
     sac->pub._lists[i]._size = classes[i].mps_block_size;
-    sac->pub._lists[i]._count_max = classes[i].mps_cached_count;
+    sac->pub._lists[i]._count_max =
+        pool->klass->free != NULL ? classes[i].mps_cached_count : 0;
   }
   sac->pub._lists[n]._size = SIZE_MAX; /* .end */
   sac->pool = pool;
