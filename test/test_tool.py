@@ -59,6 +59,13 @@ int main(void) {
 """
 
 
+def record(code, arguments, text=b""):
+    """An event, as the telemetry has it."""
+    return struct.pack(f"<{2 + len(arguments)}Q",
+                       code | len(arguments) << 16 | len(text) << 32,
+                       0, *arguments) + text + bytes(-len(text) % 8)
+
+
 class Command(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -197,6 +204,46 @@ class Command(unittest.TestCase):
         self.assertIn("not a file of events", err)
         _, err = self.invoke("events", "/nonexistent", status=2)
         self.assertIn("/nonexistent: No such file", err)
+
+    def test_damaged_events(self):
+        """A definition that is none ends it, with a message; arguments that are
+        missing do not."""
+        path = pathlib.Path(self.room.name) / "log"
+        head = b"TDOEVT1\n" + struct.pack("<Q", 0x0102030405060708)
+        intern = record(1, [3, 6], b"INTERN label : string")
+        for damaged in (record(1, [], b"NAME"), record(1, [9, 0]),
+                        record(1, [9, 0], b" : why")):
+            path.write_bytes(head + intern + record(3, [7], b"a") + damaged)
+            for arguments, shown in ((["--json"], '"INTERN": 1'),
+                                     ([], 'INTERN label=7 string="a"')):
+                out, err = self.invoke("events", *arguments, str(path),
+                                       status=2)
+                self.assertIn(shown, out)
+                self.assertIn("defines an event without a name or code, "
+                              f"at byte {len(head + intern) + 32}", err)
+        few = (record(3, []) + record(4, []) + record(14, [])
+               + record(15, []) + record(2, []))
+        names = (b"DROPPED events", b"INTERN label : string",
+                 b"LABEL address label", b"COLLECT_END arena survived")
+        path.write_bytes(head + b"".join(
+            record(1, [code, 0], name)
+            for code, name in zip((2, 3, 4, 15), names)) + few)
+        out, _ = self.invoke("events", str(path))
+        self.assertEqual(len(out.splitlines()), 5)
+        self.invoke("events", "--summary", str(path))
+
+    def test_labels_of_any_characters(self):
+        """Each event is a line, whatever the client calls its things."""
+        path = pathlib.Path(self.room.name) / "log"
+        path.write_bytes(
+            b"TDOEVT1\n" + struct.pack("<Q", 0x0102030405060708)
+            + record(1, [3, 6], b"INTERN label : string")
+            + record(1, [4, 6], b"LABEL address label")
+            + record(3, [7], b'a "b"\nc\x1b') + record(4, [0xA0, 7]))
+        out, _ = self.invoke("events", str(path))
+        self.assertEqual(out.splitlines(), [
+            '0.000000 INTERN label=7 string="a \\"b\\"\\nc\\u001b"',
+            '0.000000 LABEL address=0xa0(a \\"b\\"\\nc\\u001b) label=7'])
 
     def test_output_that_cannot_be_written(self):
         """As of other commands: no more than a message, and the status."""

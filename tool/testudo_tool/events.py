@@ -3,6 +3,7 @@
 SPDX-License-Identifier: BSD-2-Clause
 """
 import collections
+import json
 import struct
 
 from . import kernel
@@ -16,18 +17,19 @@ Kind = collections.namedtuple("Kind", "name arguments text")
 Event = collections.namedtuple("Event", "time name arguments text")
 
 
-class Cut(kernel.Failure):
-    """A file ends within a record; what comes before it is good."""
+class Broken(kernel.Failure):
+    """What a file has from some byte on is no record; what comes before it is
+    good."""
 
-    def __init__(self, path, at):
-        super().__init__(f"{path} ends within a record, at byte {at}", 2)
+    def __init__(self, path, why, at):
+        super().__init__(f"{path} {why}, at byte {at}", 2)
 
 
 def define(text):
-    """NAME ARGUMENT... [: TEXT] as a Kind."""
+    """NAME ARGUMENT... [: TEXT] as a Kind; None if it is not that."""
     head, _, tail = text.partition(":")
-    name, *arguments = head.split()
-    return Kind(name, arguments, tail.strip())
+    name, *arguments = head.split() or [None]
+    return name and Kind(name, arguments, tail.strip())
 
 
 def words_order(data, path):
@@ -41,8 +43,8 @@ def words_order(data, path):
 
 
 def records(path):
-    """(code, nanoseconds, arguments, text) of every whole record; then raises
-    Cut if another begins."""
+    """(offset, code, nanoseconds, arguments, text) of every whole record; then
+    raises Broken if another begins."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -51,15 +53,15 @@ def records(path):
     order, at = words_order(data, path), 16
     while at < len(data):
         if at + 16 > len(data):
-            raise Cut(path, len(data))
+            raise Broken(path, "ends within a record", len(data))
         head, time = struct.unpack_from(order + "QQ", data, at)
         count, size = head >> 16 & 0xFFFF, head >> 32
         end = at + 16 + 8 * count + (size + 7) // 8 * 8
         if end > len(data):
-            raise Cut(path, len(data))
+            raise Broken(path, "ends within a record", len(data))
         arguments = struct.unpack_from(f"{order}{count}Q", data, at + 16)
         start = at + 16 + 8 * count
-        yield head & 0xFFFF, time, arguments, \
+        yield at, head & 0xFFFF, time, arguments, \
             data[start:start + size].decode(errors="replace")
         at = end
 
@@ -68,10 +70,14 @@ def events(path):
     """Every Event but the definitions, in order; times in seconds since the
     first record."""
     kinds, began = {}, None
-    for code, time, values, text in records(path):
+    for at, code, time, values, text in records(path):
         began = time if began is None else began
         if code == DEFINE:
-            kinds[values[0]] = define(text)
+            kind = define(text)
+            if kind is None or not values:
+                raise Broken(path, "defines an event without a name or code",
+                             at)
+            kinds[values[0]] = kind
             continue
         kind = kinds.get(code, Kind(f"EVENT_{code}", [], "text"))
         arguments = {name: value for name, value
@@ -89,18 +95,23 @@ class Names:
         self.strings, self.of = {}, {}
 
     def learn(self, event):
+        label = event.arguments.get("label")
         if event.name == "INTERN":
-            self.strings[event.arguments["label"]] = \
-                next(iter(event.text.values()), "")
+            self.strings[label] = next(iter(event.text.values()), "")
         elif event.name == "LABEL":
-            self.of[event.arguments["address"]] = \
-                self.strings.get(event.arguments["label"], "?")
+            self.of[event.arguments.get("address")] = \
+                self.strings.get(label, "?")
 
     def show(self, name, value):
         if name not in ADDRESSES:
             return str(value)
         label = self.of.get(value)
-        return f"{value:#x}" + (f"({label})" if label else "")
+        return f"{value:#x}" + (f"({quoted(label)[1:-1]})" if label else "")
+
+
+def quoted(text):
+    """TEXT between quotes, on one line, whatever characters it has."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def listing(path):
@@ -110,28 +121,30 @@ def listing(path):
         names.learn(event)
         fields = [f"{name}={names.show(name, value)}"
                   for name, value in event.arguments.items()]
-        fields += [f'{name}="{value}"' for name, value in event.text.items()]
+        fields += [f"{name}={quoted(value)}"
+                   for name, value in event.text.items()]
         yield f"{event.time:.6f} {event.name} {' '.join(fields)}"
 
 
 def summary(path):
     """How many events of each name there are, and the collections; and what
-    Cut has to say, if the file is cut off."""
+    Broken has to say, if the file is."""
     counts, reasons = collections.Counter(), collections.Counter()
     times = collections.defaultdict(list)
-    survived, cut = 0, None
+    survived, broken = 0, None
     try:
         for event in events(path):
             dropped = event.name == "DROPPED"
-            counts[event.name] += event.arguments["events"] if dropped else 1
+            counts[event.name] += \
+                event.arguments.get("events", 0) if dropped else 1
             if "time" in event.arguments:
                 times[event.name].append(event.arguments["time"] / 1e6)
             if event.name == "COLLECT_BEGIN":
                 reasons.update(event.text.values())
             if event.name == "COLLECT_END":
-                survived += event.arguments["survived"]
-    except Cut as failure:
-        cut = failure
+                survived += event.arguments.get("survived", 0)
+    except Broken as failure:
+        broken = failure
     return {
         "events": dict(sorted(counts.items())),
         "collections": dict(reasons),
@@ -139,7 +152,7 @@ def summary(path):
         "milliseconds": {
             name: {"count": len(t), "total": sum(t), "longest": max(t)}
             for name, t in sorted(times.items())},
-    }, cut
+    }, broken
 
 
 def summary_text(result):

@@ -206,11 +206,11 @@ def command_calibrate(options):
 
 def command_events(options):
     if options.json or options.summary:
-        result, cut = events.summary(options.file)
+        result, broken = events.summary(options.file)
         print(json.dumps(result) if options.json
               else events.summary_text(result))
-        if cut:
-            raise cut
+        if broken:
+            raise broken
     else:
         for line in events.listing(options.file):
             print(line)
