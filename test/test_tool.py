@@ -245,6 +245,20 @@ class Command(unittest.TestCase):
             '0.000000 INTERN label=7 string="a \\"b\\"\\nc\\u001b"',
             '0.000000 LABEL address=0xa0(a \\"b\\"\\nc\\u001b) label=7'])
 
+    def test_nothing_to_tune(self):
+        """Of the modes that are to be considered none is possible here."""
+        calibrate = pathlib.Path(self.room.name) / "testudo-calibrate"
+        calibrate.write_text(
+            "#!/bin/sh\necho '{\"call\": 1, \"page\": 1, \"hit\": 1}'\n")
+        calibrate.chmod(0o755)
+        done = subprocess.run(
+            [sys.executable, TOOL, "tune", "--modes=dirty", "--recording=a"],
+            env={**os.environ, "TESTUDO_BINARY_DIR": self.room.name},
+            capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (
+            1, "", "testudo: no mode to consider: the kernel does not track "
+            "writes here\n"))
+
     def test_output_that_cannot_be_written(self):
         """As of other commands: no more than a message, and the status."""
         environment = {name: value for name, value in os.environ.items()

@@ -166,6 +166,9 @@ def rank(recordings, modes):
     grids = [list(settings(modes, tracking, not any(setting.values())))
              for _, setting in recordings]
     total, done, rows = sum(map(len, grids)), 0, []
+    if total == 0:  # of all modes only dirty can be missing
+        raise kernel.Failure("no mode to consider: the kernel does not track "
+                             "writes here")
 
     def note():
         nonlocal done
