@@ -80,12 +80,20 @@ START_TEST(test_apply_old_with_header) {
 }
 END_TEST
 
+/* There is nothing to collect; others are spent all the same. */
 START_TEST(test_empty) {
   mps_bool_t applied = 0;
+  mps_transform_t other;
   start();
   begin();
+  ck_assert_int_eq(mps_transform_create(&other, arena), MPS_RES_OK);
   ck_assert_int_eq(mps_transform_apply(&applied, transform), MPS_RES_OK);
   ck_assert_int_eq(applied, 1);
+  applied = 7;
+  ck_assert_int_eq(mps_transform_apply(&applied, transform), MPS_RES_PARAM);
+  ck_assert_int_eq(mps_transform_apply(&applied, other), MPS_RES_PARAM);
+  ck_assert_int_eq(applied, 7);
+  mps_transform_destroy(other);
   mps_transform_destroy(transform);
   stop();
 }

@@ -118,6 +118,7 @@ struct mps_arena_s {
   uint64_t session_ns;   /* when the collector began work in this session; 0:
                             it did not */
   tdo_word_t frame_last; /* number of a place in a manual pool's buffer */
+  size_t transforms;     /* that were applied */
   tdo_ld_history_t ld;
   tdo_messages_t messages;
   tdo_finals_t finals;

@@ -27,6 +27,7 @@ mps_res_t tdo_transform_create(tdo_transform_t **transform_o,
   t = p;
   t->heap = heap;
   t->born = heap->stats.collections;
+  t->applied = heap->transforms;
   tdo_table_init(&t->pairs, &memory);
   t->sig = TDO_TRANSFORM_SIG;
   *transform_o = t;
@@ -40,10 +41,12 @@ void tdo_transform_destroy(tdo_transform_t *t) {
 }
 
 /* Has there been a collection since T was made, or is one under way? Then it
-   cannot be applied, and what its client has for old objects may be gone. */
+   cannot be applied, and what its client has for old objects may be gone. Where
+   there was nothing to collect, applying one counts as such all the same. */
 static bool transform_stale(const tdo_transform_t *t) {
   return tdo_trace_flipped(&t->heap->trace) ||
-         t->born != t->heap->stats.collections;
+         t->born != t->heap->stats.collections ||
+         t->applied != t->heap->transforms;
 }
 
 /* Is OLD something that a pair may replace? */
@@ -225,7 +228,7 @@ mps_res_t tdo_transform_apply(bool *applied_o, tdo_transform_t *t) {
   heap->explicit_collect = false;
   if (atomic_load(&heap->ld.epoch) == epoch) /* nothing that moves was there */
     tdo_ld_age(&heap->ld, 0);
-  t->born = heap->stats.collections - 1; /* spent, collected or not */
+  ++heap->transforms; /* this one and others are spent, collected or not */
   *applied_o = true;
   return MPS_RES_OK;
 }

@@ -22,7 +22,8 @@ typedef struct mps_transform_s tdo_transform_t;
 struct mps_transform_s {
   tdo_sig_t sig;
   mps_arena_t heap;
-  size_t born;       /* collections begun when it was made */
+  size_t born;       /* collections begun when it was made, */
+  size_t applied;    /* and transforms applied */
   tdo_table_t pairs; /* old to new; in control blocks, gone with the arena */
 };
 
