@@ -292,6 +292,8 @@ mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   if (!single)
     ap->next_size =
         tdo_min(2 * ap->next_size, tdo_min(most, nm_buffer_most(nm)));
+  if (nm->freed != NULL && seg->top < seg->gc.seg.limit)
+    nm->freed(nm, seg, seg->top, seg->gc.seg.limit);
   nm_attach(nm, ap, seg, 0, seg->units, true);
   return MPS_RES_OK;
 }
@@ -440,4 +442,6 @@ void tdo_nm_each_free(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg,
     visit(nm, seg, tdo_nm_addr(seg, i), tdo_nm_addr(seg, end));
     i = end;
   }
+  if (seg->top < seg->gc.seg.limit) /* behind a large block */
+    visit(nm, seg, seg->top, seg->gc.seg.limit);
 }

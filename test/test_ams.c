@@ -647,6 +647,29 @@ START_TEST(free_pattern) {
 }
 END_TEST
 
+/* What a large block leaves of its last grain is free memory, too. */
+START_TEST(behind_large) {
+  enum { WORDS = 5000 };
+  char *end;
+
+  open_pools(1);
+  table[0] = make(exact, LEAF, WORDS);
+  end = (char *)&table[0]->word[WORDS];
+  ck_assert_uint_ne((uintptr_t)end % suite_pages(1), 0);
+  ck_assert_int_eq(*end, "FREE"[(uintptr_t)end % 4]);
+  ASSERTED_NEVER(mps_pool_check_free_space(pool));
+  *end ^= 1;
+  ASSERTED_ALWAYS(mps_pool_check_free_space(pool));
+  *end ^= 1;
+  collect();
+  ASSERTED_NEVER(mps_pool_check_free_space(pool));
+  *end ^= 1;
+  table[0] = NULL;
+  ASSERTED_ALWAYS(collect()); /* it dies, and its memory goes back */
+  close_pools();
+}
+END_TEST
+
 START_TEST(no_splatting) {
   static const mps_pool_debug_option_s options = {"", 0, "", 0};
   mps_pool_t bare;
@@ -775,6 +798,7 @@ int main(void) {
   for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i)
     tcase_add_loop_test(tcase, *tests[i], 0, 2);
   tcase_add_test(tcase, free_pattern);
+  tcase_add_test(tcase, behind_large);
   tcase_add_test(tcase, no_splatting);
   tcase_add_test(tcase, no_checks);
   suite_add_tcase(suite, tcase);
