@@ -27,8 +27,9 @@ mps_res_t tdo_frames_pop(tdo_ap_t *ap, mps_frame_t frame) {
   return MPS_RES_OK;
 }
 
-void tdo_frames_freed(tdo_pool_t *pool, const void *seg, const char *base,
-                      char *limit) {
+/* The points are other threads', which go on, but not before the block. */
+TDO_NO_SANITIZE void tdo_frames_freed(tdo_pool_t *pool, const void *seg,
+                                      const char *base, char *limit) {
   TDO_RING_FOR(node, &pool->aps) {
     tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, node);
     if (ap->seg == seg && base >= ap->base && base < (char *)ap->pub.init)

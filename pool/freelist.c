@@ -197,9 +197,12 @@ tdo_extent_t *tdo_freelist_used(const tdo_freelist_t *fl, const char *base,
   return e;
 }
 
-/* Does [BASE, LIMIT) meet what an allocation point has not given out? */
-static bool freelist_buffered(const tdo_freelist_t *fl, const char *base,
-                              const char *limit) {
+/* Does [BASE, LIMIT) meet what an allocation point has not given out? The
+   points are other threads', which go on: what they commit now is no block that
+   somebody can free. */
+TDO_NO_SANITIZE static bool freelist_buffered(const tdo_freelist_t *fl,
+                                              const char *base,
+                                              const char *limit) {
   TDO_RING_FOR(node, &fl->pool->aps) {
     tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, node);
     const char *init = ap->pub.init;
