@@ -102,6 +102,9 @@ START_TEST(misuse) {
   ASSERTED(ck_assert_int_ne(mps_alloc(&p, pool, 39), MPS_RES_OK));
   ASSERTED(ck_assert_int_ne(mps_alloc(&p, pool, 48), MPS_RES_OK));
   ASSERTED(ck_assert_int_ne(mps_alloc(&p, pool, 0), MPS_RES_OK));
+  /* Told once: it is not tried again after a collection. */
+  ck_assert_int_eq(mps_alloc(&p, pool, 39), MPS_RES_PARAM);
+  ck_assert_uint_eq(asserted_count, TDO_RASH ? 0 : 1);
   ASSERTED(mps_free(pool, a, 32));
   ASSERTED(mps_free(pool, NULL, 40));
   ASSERTED(mps_free(pool, a + 1, 40));
