@@ -9,7 +9,9 @@
 typedef struct tdo_seg tdo_seg_t;
 
 /* The common head of every owner in the owner table. Upper floors embed it
-   in descriptors of their own. POOL is null for the library's own blocks. */
+   in descriptors of their own, of the size of a slab's blocks (control.h): who
+   looks an owner up without the lock may read it just after it was given back.
+   POOL is null for the library's own blocks. */
 struct tdo_seg {
   tdo_sig_t sig;
   bool automatic; /* the descriptor is a collected segment's (trace/) */

@@ -44,12 +44,39 @@ static void freelist_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
                  (size_t)(limit - base) >> sp->grain_shift);
 }
 
+/* A descriptor for HELD bytes, with its table. */
+static mps_res_t freelist_make(tdo_extent_t **e_o, tdo_freelist_t *fl,
+                               size_t held) {
+  size_t units = held >> fl->shift, bytes = tdo_runs_bytes(units);
+  tdo_extent_t *e;
+  void *p, *table;
+  mps_res_t res = tdo_pool_control_alloc(&p, fl->pool, sizeof *e);
+
+  if (res != MPS_RES_OK)
+    return res;
+  res = tdo_pool_control_alloc(&table, fl->pool, bytes);
+  if (res != MPS_RES_OK) {
+    tdo_pool_control_free(fl->pool, p, sizeof *e);
+    return res;
+  }
+  e = memset(p, 0, sizeof *e);
+  e->table = table;
+  e->bytes = bytes;
+  *e_o = e;
+  return MPS_RES_OK;
+}
+
+static void freelist_free(tdo_freelist_t *fl, tdo_extent_t *e) {
+  tdo_pool_control_free(fl->pool, e->table, e->bytes);
+  tdo_pool_control_free(fl->pool, e, sizeof *e);
+}
+
 static void freelist_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
   TDO_CHECK(e->held == 0);
   tdo_extents_remove(fl, e);
   tdo_ring_remove(&e->seg.pool_ring);
   e->seg.sig = TDO_SIG_DEAD;
-  tdo_pool_control_free(fl->pool, e, e->bytes);
+  freelist_free(fl, e);
 }
 
 /* Give back every grain that E still has, in runs. */
@@ -81,36 +108,30 @@ void tdo_freelist_finish(tdo_freelist_t *fl) {
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
                               size_t size, bool high) {
   tdo_space_t *sp = fl->space;
-  size_t held, units, bytes;
+  size_t held, units;
   tdo_extent_t *e;
-  void *p;
   mps_res_t res;
 
   held = tdo_space_bytes(sp, tdo_space_grains_for(sp, size));
   if (held == 0 || held > tdo_space_bytes(sp, sp->grains))
     return MPS_RES_RESOURCE;
   units = held >> fl->shift;
-  bytes = tdo_round_up(sizeof *e, sizeof(tdo_word_t)) + tdo_runs_bytes(units);
-  res = tdo_pool_control_alloc(&p, fl->pool, bytes);
+  res = freelist_make(&e, fl, held);
   if (res != MPS_RES_OK)
     return res;
-  e = p;
-  memset(e, 0, sizeof *e);
   res = tdo_seg_init(&e->seg, sp, held, TDO_GROUP_MANUAL, high, fl->pool);
   if (res == MPS_RES_OK) {
-    tdo_runs_init(&e->runs, units,
-                  (char *)p + tdo_round_up(sizeof *e, sizeof(tdo_word_t)));
+    tdo_runs_init(&e->runs, units, e->table);
     tdo_runs_free(&e->runs, 0, units);
     res = tdo_extents_insert(fl, e);
     if (res != MPS_RES_OK)
       tdo_seg_finish(&e->seg, sp);
   }
   if (res != MPS_RES_OK) {
-    tdo_pool_control_free(fl->pool, e, bytes);
+    freelist_free(fl, e);
     return res;
   }
   tdo_ring_append(&fl->pool->segs, &e->seg.pool_ring);
-  e->bytes = bytes;
   e->held = e->free = held;
   fl->pool->total += held;
   fl->pool->free += held;

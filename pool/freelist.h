@@ -39,7 +39,8 @@ struct tdo_extent {
   tdo_extent_t *stale_next;
   size_t held;    /* bytes of grains not given back */
   size_t free;    /* bytes of its free runs */
-  size_t bytes;   /* of this descriptor with its table */
+  void *table;    /* of its runs; apart, so that descriptors stay mapped */
+  size_t bytes;   /* of the table */
   bool own;       /* made for one block: goes back as soon as it can */
   tdo_runs_t runs;
 };

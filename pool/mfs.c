@@ -24,9 +24,9 @@ typedef struct mfs {
 /* In the cool build each extent knows which of its places were freed. */
 typedef struct mfs_extent {
   tdo_seg_t seg; /* first */
-  size_t bytes;  /* of this descriptor */
   size_t slack;  /* bytes at the end that make no unit */
-  tdo_bits_t freed[];
+  size_t bytes;  /* of the next, apart, so that descriptors stay mapped */
+  tdo_bits_t *freed;
 } mfs_extent_t;
 
 static mfs_t *mfs_of(tdo_pool_t *pool) {
@@ -69,7 +69,9 @@ static void mfs_finish(tdo_pool_t *pool) {
     tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
     mfs_extent_t *extent = (mfs_extent_t *)(void *)seg;
     pool->total += extent->slack;
-    tdo_pool_seg_free(pool, seg, extent->bytes);
+    if (TDO_COOL)
+      tdo_pool_control_free(pool, extent->freed, extent->bytes);
+    tdo_pool_seg_free(pool, seg, sizeof *extent);
   }
 }
 
@@ -77,20 +79,29 @@ static void mfs_finish(tdo_pool_t *pool) {
 static mps_res_t mfs_extend(mfs_t *mfs, size_t size) {
   tdo_space_t *sp = mfs->space;
   size_t held = tdo_space_bytes(sp, tdo_space_grains_for(sp, size));
-  size_t bytes = sizeof(mfs_extent_t);
+  size_t bytes = tdo_bits_words(held / MPS_PF_ALIGN) * sizeof(tdo_bits_t);
   mfs_extent_t *extent;
   tdo_seg_t *seg;
+  void *freed = NULL;
   mps_res_t res;
 
   if (held == 0 || held > tdo_space_bytes(sp, sp->grains))
     return MPS_RES_RESOURCE;
-  if (TDO_COOL)
-    bytes += tdo_bits_words(held / MPS_PF_ALIGN) * sizeof(tdo_bits_t);
-  res = tdo_pool_seg_alloc(&seg, &mfs->pool, bytes, held, false);
-  if (res != MPS_RES_OK)
+  if (TDO_COOL) {
+    res = tdo_pool_control_alloc(&freed, &mfs->pool, bytes);
+    if (res != MPS_RES_OK)
+      return res;
+    memset(freed, 0, bytes);
+  }
+  res = tdo_pool_seg_alloc(&seg, &mfs->pool, sizeof *extent, held, false);
+  if (res != MPS_RES_OK) {
+    if (TDO_COOL)
+      tdo_pool_control_free(&mfs->pool, freed, bytes);
     return res;
+  }
   extent = (mfs_extent_t *)(void *)seg;
   extent->bytes = bytes;
+  extent->freed = freed;
   extent->slack = held % mfs->unit;
   mfs->pool.total -= extent->slack;
   mfs->pool.free += held - extent->slack;

@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "mpscmfs.h"
+#include "mpscmvt.h"
 #include "trace/heap.h"
 #include "test/objects.h"
 #include "test/suite.h"
@@ -512,6 +514,42 @@ START_TEST(test_addresses) {
 }
 END_TEST
 
+/* Who looks up an address without the lock reads the descriptor of what was
+   there, which another thread may be giving back: it stays mapped. */
+START_TEST(test_look_late) {
+  mps_pool_class_t cls[] = {mps_class_mvff(), mps_class_mvff_debug(),
+                            mps_class_mvt(), mps_class_mfs()};
+  start();
+  mps_arena_spare_set(arena, 0.0);
+  for (size_t i = 0; i < sizeof cls / sizeof cls[0]; ++i) {
+    const tdo_seg_t *seg;
+    mps_addr_t p;
+    mps_pool_t m;
+    mps_ap_t q;
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_MFS_UNIT_SIZE, 4 * MIB);
+      ck_assert_int_eq(mps_pool_create_k(&m, arena, cls[i], args), MPS_RES_OK);
+    }
+    MPS_ARGS_END(args);
+    if (cls[i] == mps_class_mvt()) {
+      ck_assert_int_eq(mps_ap_create_k(&q, m, mps_args_none), MPS_RES_OK);
+      ck_assert_int_eq(mps_reserve(&p, q, 4 * MIB), MPS_RES_OK);
+      ck_assert(mps_commit(q, p, 4 * MIB));
+      mps_ap_destroy(q);
+    } else {
+      p = alloc(m, 4 * MIB);
+    }
+    seg = tdo_seg_of(&arena->space, p);
+    ck_assert_ptr_eq(seg->pool, m);
+    mps_pool_destroy(m);
+    ck_assert(!mps_arena_has_addr(arena, p));
+    ck_assert(mps_arena_has_addr(arena, (mps_addr_t)seg));
+    (void)*(void *const volatile *)&seg->pool;
+  }
+  stop();
+}
+END_TEST
+
 /* ---- extension callbacks ---- */
 
 static struct {
@@ -722,7 +760,7 @@ SUITE_MAIN("arena", 60, test_defaults, test_sizes, test_varargs,
            test_commit_limit, test_limit_uses_spare, test_limit_below_use,
            test_spare, test_little_limits, test_pause_time, test_states,
            test_collect_nothing, test_step, test_manual_advances,
-           test_step_clamps, test_addresses,
+           test_step_clamps, test_addresses, test_look_late,
            test_extensions, test_growth, test_growth_without_end,
            test_little_space, test_growth_by_pieces,
            test_process_limits, test_topless, test_destroy_in_use)
