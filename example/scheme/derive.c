@@ -64,7 +64,9 @@ static val rewrite_letrec(val form, struct scope *sc) {
 
 /* May its value be computed only once, and does that capture nothing? */
 static bool is_simple(val init, struct scope *sc) {
-  return !is_pair(init) || form_head(init, sc) == HEAD_LAMBDA ||
+  if (!is_pair(init))
+    return !is_identifier(init); /* a variable may be one of these */
+  return form_head(init, sc) == HEAD_LAMBDA ||
          is_keyword(CAR(init), sc, "quote");
 }
 

@@ -261,6 +261,7 @@
      nowhere
      (nowhere 1)
      (letrec ((a b) (b 1)) a)
+     (letrec ((a 1) (b a)) b)
      (letrec ((f (lambda () 1)) (x (f))) x)
      (letrec* ((f (lambda () 1)) (x (f))) x)
      (call/cc 5)
