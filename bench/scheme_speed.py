@@ -198,7 +198,7 @@ def main():
         usage=usage.removeprefix("usage: "), description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("interpreter", nargs="?")
-    parser.add_argument("--only", action="append")
+    parser.add_argument("--only", action="append", choices=sorted(SIZES))
     parser.add_argument("--read", action="append")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--rst", action="store_true")
@@ -206,6 +206,13 @@ def main():
     options = parser.parse_args()
     if not options.interpreter and not options.read:
         parser.error("which interpreter?")
+    if options.interpreter and not os.access(options.interpreter, os.X_OK):
+        parser.error(f"cannot be run: {options.interpreter}")
+    for name in options.read or []:
+        if not os.access(name, os.R_OK):
+            parser.error(f"cannot be read: {name}")
+    if options.runs < 1:
+        parser.error("--runs must be at least 1")
     if not options.rst and not options.json:
         show()
     if options.read:

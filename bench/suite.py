@@ -75,6 +75,11 @@ def parse(arguments):
             parser.error(f"no such case: {name}")
     if options.repeat is not None and options.repeat < 1:
         parser.error("--repeat must be at least 1")
+    for _, include, library in options.other:
+        if not os.path.isdir(include):
+            parser.error(f"no such folder: {include}")
+        if not os.path.isfile(library):
+            parser.error(f"no such library: {library}")
     return options
 
 

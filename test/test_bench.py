@@ -11,6 +11,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -134,7 +135,8 @@ class Command(unittest.TestCase):
 
     def test_unknown(self):
         for arguments in (["nonsense"], ["--nonsense"], ["--shield=none"],
-                          ["--repeat=0"]):
+                          ["--repeat=0"], ["--other", "x", "/no", LIBRARY],
+                          ["--other", "x", TOP, "/no"]):
             done = self.command(*arguments)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn("error", done.stderr)
@@ -146,6 +148,16 @@ class Command(unittest.TestCase):
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("[--library LIBRARY]", done.stdout)
+
+    def test_scheme_speed_refuses(self):
+        speed = [sys.executable, TOP / "bench/scheme_speed.py"]
+        for arguments in (["/no"], ["--read=/no"],
+                          [sys.executable, "--runs=0"],
+                          [sys.executable, "--only=nonsense"]):
+            done = subprocess.run([*speed, *arguments], capture_output=True,
+                                  text=True, check=False)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("error", done.stderr)
 
     def test_usage(self):
         """Of programs that print what their source begins with."""
@@ -161,6 +173,27 @@ class Command(unittest.TestCase):
         done = self.command("--list")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("bigheap 1 GiB", done.stdout)
+
+    def test_paths_are_the_callers(self):
+        """The commands are copies; what they build and run are stand-ins."""
+        with tempfile.TemporaryDirectory() as room:
+            top = pathlib.Path(room) / "a top"
+            for name in ("bench", "scripts", "bin"):
+                (top / name).mkdir(parents=True)
+            for name in ("scripts/ensure-packages", "bin/cmake",
+                         "bin/python3"):
+                (top / name).write_text('#!/bin/sh\necho "$PWD: $*"\n')
+                (top / name).chmod(0o755)
+            for name in ("bench", "shields"):
+                shutil.copy(TOP / "bench" / name, top / "bench")
+                done = subprocess.run(
+                    [top / "bench" / name, "--output=here"], cwd=room,
+                    env={"PATH": f"{top}/bin:/usr/bin:/bin", "PWD": room},
+                    capture_output=True, text=True, check=True)
+                self.assertIn(f"{top}: --preset release\n", done.stderr)
+                last = done.stdout.splitlines()[-1]
+                self.assertTrue(last.startswith(f"{room}: "), last)
+                self.assertIn(f"--library={top}/build/release/", last)
 
     def test_floor(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -105,6 +105,8 @@ def main():
     parser.add_argument("--kept")
     parser.add_argument("--rst", action="store_true")
     options = parser.parse_args()
+    if not os.access(options.interpreter, os.X_OK):
+        parser.error(f"cannot be run: {options.interpreter}")
     found = results(options.interpreter, options.only or list(SIZES),
                     options.kept)
     rows = [["workload"] + MODES + ["answers"]]
