@@ -120,6 +120,22 @@ class Install(unittest.TestCase):
         for kind in ("testudo", "testudo_static"):
             self.check_client(build / f"client_{kind}")
 
+    def test_part_of_a_project(self):
+        """One that has files, and a target, of the same names as ours."""
+        parent = self.room / "parent"
+        (parent / "cmake").mkdir(parents=True)
+        for path in (TOP / "cmake").glob("*.cmake"):
+            (parent / "cmake" / path.name).write_text(
+                'message(FATAL_ERROR "not meant")\n')
+        (parent / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.21)\n"
+            "project(Parent LANGUAGES C)\n"
+            'list(APPEND CMAKE_MODULE_PATH "${PROJECT_SOURCE_DIR}/cmake")\n'
+            "add_custom_target(manual)\n"
+            f'add_subdirectory("{TOP}" testudo)\n')
+        output("cmake", "-S", str(parent), "-B", str(self.room / "whole"),
+               f"-DCMAKE_C_COMPILER={COMPILER}")
+
     def test_files(self):
         for name in ("bin/testudo-scheme", "bin/testudo",
                      "include/testudo/mps.h", "include/testudo/testudo.h",
