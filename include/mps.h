@@ -503,8 +503,9 @@ mps_res_t mps_arena_collect(mps_arena_t arena);
 mps_res_t mps_arena_start_collect(mps_arena_t arena);
 
 /* Work on collection for about interval seconds; start a full one only if it
-   is expected to take at most multiplier * interval. Whether there was work.
-   Leaves a parked arena clamped. Negative numbers are client bugs. Locked. */
+   is expected to take at most multiplier * interval. Whether there was work:
+   with a multiplier that allows one, always. Leaves a parked arena clamped.
+   Negative numbers are client bugs. Locked. */
 mps_bool_t mps_arena_step(mps_arena_t arena, double interval,
                           double multiplier);
 
