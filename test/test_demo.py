@@ -78,6 +78,14 @@ class Demo(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("different answers", done.stderr)
 
+    def test_wrong_arguments(self):
+        for command in (["demo", "all"], ["demo", "--json", "all"],
+                        ["check", "all"], ["check", "quick", "all"]):
+            done = subprocess.run([TOP / command[0], *command[1:]],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2, command)
+            self.assertIn(f"usage: ./{command[0]} ", done.stderr)
+
     def test_targets_can_be_missed(self):
         seconds = {"wall": 1.0, "user": 0.9, "sys": 0.1}
         calls = {"mprotect": 301, "total": 1001}
