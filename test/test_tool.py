@@ -401,6 +401,23 @@ class Tune(unittest.TestCase):
                 drawn = file.read()
             self.assertIn("</svg>", drawn)
 
+    @unittest.skipIf("san" in BINARY, "the client is not sanitized")
+    def test_full_disk(self):
+        """What cannot be written is no success."""
+        with tempfile.TemporaryDirectory() as room:
+            path, _ = self.record(room, "ranged")
+            for program, given in ((["testudo-replay", path], "off 1 0 0\n"),
+                                   (["testudo-calibrate"], "")):
+                with open("/dev/full", "w") as full:
+                    done = subprocess.run(
+                        [os.path.join(BINARY, program[0]), *program[1:]],
+                        input=given, stdout=full, stderr=subprocess.PIPE,
+                        text=True, check=False)
+                self.assertEqual(
+                    (done.returncode, done.stderr),
+                    (1, f"{program[0]}: standard output: it cannot be "
+                        "written\n"))
+
     def test_calibrates(self):
         done = subprocess.run([os.path.join(BINARY, "testudo-calibrate")],
                               check=True, capture_output=True, text=True)

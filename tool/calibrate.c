@@ -156,5 +156,10 @@ int main(void) {
          hit > call ? hit - call : 0);
   measure_tracking();
   printf("}\n");
+  if (fflush(stdout) != 0) {
+    (void)fprintf(stderr, "testudo-calibrate: standard output: it cannot be "
+                          "written\n");
+    return 1;
+  }
   return 0;
 }

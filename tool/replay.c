@@ -348,5 +348,10 @@ int main(int argc, char **argv) {
   recording_load(&recording, argv[1]);
   ok = replay_all();
   free(recording.data);
+  if (ferror(stdout)) {
+    (void)fprintf(stderr, "testudo-replay: standard output: it cannot be "
+                          "written\n");
+    return 1;
+  }
   return ok ? 0 : 2;
 }
