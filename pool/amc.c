@@ -296,10 +296,11 @@ static bool amc_walk(tdo_pool_t *pool, tdo_walk_visit_t visit, void *closure) {
   return true;
 }
 
-static char *amc_first(const tdo_gcseg_t *gc) {
+static bool amc_bare(const tdo_gcseg_t *gc) {
   const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
 
-  return seg->first != NULL ? seg->first : gc->seg.base;
+  return tdo_ap_committed(gc->ap) ==
+         (seg->first != NULL ? seg->first : gc->seg.base);
 }
 
 static mps_res_t amc_addr_object(mps_addr_t *ref_o, tdo_pool_t *pool,
@@ -337,7 +338,8 @@ static mps_addr_t amc_pinned(tdo_pool_t *pool, tdo_gcseg_t *gc,
   .sig = TDO_POOL_CLASS_SIG, .size = sizeof(amc_pool_t), .automatic = true,   \
   .moving = true, .varargs = amc_varargs, .init = amc_init,                   \
   .finish = amc_finish, .ap_init = amc_ap_init, .fill = amc_fill,             \
-  .empty = amc_empty, .ramp = amc_ramp, .whiten = tdo_amc_whiten,             \
+  .empty = amc_empty, .ramp = amc_ramp, .bare = amc_bare,                     \
+  .whiten = tdo_amc_whiten,                                                   \
   .pinned = amc_pinned, .fix = tdo_amc_fix, .alive = tdo_amc_alive,           \
   .pause = tdo_amc_pause, .reclaim = tdo_amc_reclaim,                         \
   .tenured = tdo_amc_tenured, .fetch = tdo_amc_fetch, .walk = amc_walk,       \
@@ -347,7 +349,6 @@ static const tdo_pool_class_t amc_class = {
     AMC_METHODS,
     .name = "AMC",
     .scanned = true,
-    .first = amc_first,
     .stays = tdo_amc_stays,
     .pardon = tdo_amc_pardon,
     .scan = tdo_amc_scan,

@@ -34,6 +34,7 @@ static const tdo_pool_class_t lo_class = {
     .ap_init = lo_ap_init,
     .fill = tdo_nm_fill,
     .empty = tdo_nm_empty,
+    .bare = tdo_nm_bare,
     .whiten = tdo_nm_whiten,
     .fix = tdo_nm_fix,
     .alive = tdo_nm_alive,

@@ -42,6 +42,14 @@ bool tdo_nm_block(char **base_o, char **limit_o, const tdo_nm_seg_t *seg,
 
 /* ---- marking ---- */
 
+/* There may be blocks before the buffer, in it, and behind it. */
+bool tdo_nm_bare(const tdo_gcseg_t *gc) {
+  const tdo_nm_seg_t *seg = (const tdo_nm_seg_t *)(const void *)gc;
+
+  return tdo_ap_committed(gc->ap) == seg->known &&
+         tdo_bits_all_clear(seg->starts, 0, seg->units);
+}
+
 void tdo_nm_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
   size_t bytes = tdo_bits_words(seg->units) * sizeof(tdo_bits_t);

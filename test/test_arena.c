@@ -4,6 +4,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "mpscams.h"
+#include "mpscawl.h"
+#include "mpsclo.h"
 #include "mpscmfs.h"
 #include "mpscmvt.h"
 #include "trace/heap.h"
@@ -402,21 +405,40 @@ START_TEST(test_states) {
 }
 END_TEST
 
+static void collect_till_nothing(mps_pool_class_t cls, bool moves) {
+  heap_start(cls); /* a pool and a point, no object */
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  table[0] = node(0);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  table[0] = NULL;
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  ck_assert_uint_eq(mps_collections(arena), moves ? 2 : 0);
+  for (size_t i = 0; i < 1000; ++i) { /* the point ends in the middle */
+    table[0] = node(0);
+    table[1] = i == 500 ? table[0] : table[1];
+  }
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  table[0] = NULL;
+  for (size_t i = 0; i < 3; ++i)
+    ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  table[1] = NULL;
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  heap_stop();
+}
+
 START_TEST(test_collect_nothing) {
   start();
   ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
   ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_FAIL);
   stop();
-  heap_start(mps_class_amc()); /* a pool and a point, no object */
-  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
-  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
-  table[0] = node(2);
-  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
-  table[0] = NULL;
-  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
-  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
-  ck_assert_uint_eq(mps_collections(arena), 2);
-  heap_stop();
+  collect_till_nothing(mps_class_amc(), true);
+  collect_till_nothing(mps_class_amcz(), true);
+  collect_till_nothing(mps_class_ams(), false);
+  collect_till_nothing(mps_class_awl(), false);
+  collect_till_nothing(mps_class_lo(), false);
 }
 END_TEST
 

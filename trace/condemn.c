@@ -15,17 +15,9 @@
 #include "trace/tell.h"
 
 /* Nothing but a buffer: there is nothing to collect in it, and what goes in
-   from now on is black. A buffer where blocks do not move may have some behind
-   it: those must be white when all is condemned, since no summary names what is
-   old. */
+   from now on is black. */
 static bool condemn_is_buffer(const tdo_gcseg_t *seg) {
-  const tdo_pool_class_t *klass = seg->pool->klass;
-
-  if (seg->ap == NULL)
-    return false;
-  return tdo_ap_committed(seg->ap) ==
-             (klass->first != NULL ? klass->first(seg) : seg->seg.base) &&
-         (klass->moving || seg->ap->limit == seg->seg.limit);
+  return seg->ap != NULL && seg->pool->klass->bare(seg);
 }
 
 static bool condemn_has_objects(const tdo_gen_t *gen) {

@@ -78,9 +78,9 @@ struct mps_pool_class_s {
   mps_res_t (*frame_pop)(tdo_ap_t *ap, mps_frame_t frame);
 
   /* Collection (automatic classes). See trace/gcseg.h for segments. */
-  /* Where SEG's objects begin, after what is known to be dead. Null method: at
-     its base. */
-  char *(*first)(const tdo_gcseg_t *seg);
+  /* Is there nothing in SEG, which has a buffer, but that, and what is known to
+     be dead or free? */
+  bool (*bare)(const tdo_gcseg_t *seg);
   /* SEG was condemned: forget marks. Buffers were dealt with. */
   void (*whiten)(tdo_pool_t *pool, tdo_gcseg_t *seg);
   /* Would SEG, condemned now, be collected in place, and nothing that the
