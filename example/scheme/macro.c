@@ -43,6 +43,12 @@ static bool is_literal(struct rules *r, val id) {
   return false;
 }
 
+/* Does a part of a pattern stand for a form of the use? */
+static bool is_variable(struct rules *r, val id) {
+  return !is_literal(r, id) && !is_ellipsis(r, id) &&
+         syntax_strip(id) != intern("_");
+}
+
 static bool followed_by_ellipsis(struct rules *r, val pattern) {
   return is_pair(CDR(pattern)) && is_ellipsis(r, CAR(CDR(pattern)));
 }
@@ -72,7 +78,7 @@ static val vector_list(val v) {
 static void bind_many(struct rules *r, val pattern, struct match **items,
                       int n, struct match **out) {
   if (is_identifier(pattern)) {
-    if (is_literal(r, pattern) || is_ellipsis(r, pattern))
+    if (!is_variable(r, pattern))
       return;
     struct match *m = bind(*out, pattern, FALSE);
     m->many = true;
@@ -311,8 +317,7 @@ static void check_pattern(struct rules *r, val pattern, val *seen) {
   }
   if (is_vector(p))
     check_pattern(r, p, seen);
-  if (!is_identifier(p) || is_literal(r, p) || is_ellipsis(r, p) ||
-      syntax_strip(p) == intern("_"))
+  if (!is_identifier(p) || !is_variable(r, p))
     return;
   for (val l = *seen; l != NIL; l = CDR(l))
     if (CAR(l) == p)

@@ -89,3 +89,10 @@
 (define-syntax vector-tails
   (syntax-rules () ((_ (a b ...) ...) '(((a . #(b ...)) . #(a)) ...))))
 (show (vector-tails (1 2 3) (4)))
+;; _ is no variable: what a template has of it is left as it is
+(define-syntax under-many (syntax-rules () ((_ (_ x) ...) '((_ x) ... _))))
+(show (under-many (1 2) (3 4)) (under-many))
+(define-syntax define-names
+  (syntax-rules () ((_ (name _ e) ...) (begin (define-syntax name (syntax-rules () ((_) e))) ...))))
+(define-names (one = 1) (two = 2))
+(show (one) (two))
