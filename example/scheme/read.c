@@ -96,11 +96,12 @@ static void skip_block_comment(struct reader *r, val pos) {
   }
 }
 
+/* A line ends in a newline, a return, or both. */
 static void skip_line(struct reader *r) {
   int c;
   do
     c = port_getc(r->port);
-  while (c >= 0 && c != '\n');
+  while (c >= 0 && c != '\n' && c != '\r');
 }
 
 /* Reads up to the next delimiter into the token. */
@@ -132,13 +133,20 @@ static int read_hex_escape(struct reader *r) {
   }
 }
 
+/* What c stands for in a string: any line ending is a newline. */
+static int end_line(struct reader *r, int c) {
+  if (c != '\r')
+    return c;
+  if (port_peekc(r->port) == '\n')
+    port_getc(r->port);
+  return '\n';
+}
+
 /* After a backslash and a blank: the line ending and its indentation. */
 static void skip_line_continuation(struct reader *r, int c) {
   while (c == ' ' || c == '\t')
     c = port_getc(r->port);
-  if (c == '\r')
-    c = port_getc(r->port);
-  if (c != '\n')
+  if (end_line(r, c) != '\n')
     fail(r, "bad escape in a string");
   while (port_peekc(r->port) == ' ' || port_peekc(r->port) == '\t')
     port_getc(r->port);
@@ -170,7 +178,7 @@ static void read_quoted(struct reader *r, int quote, val pos) {
     if (c == '\\')
       read_escape(r);
     else
-      push(r, (uint32_t)c);
+      push(r, (uint32_t)(quote == '"' ? end_line(r, c) : c));
   }
 }
 

@@ -39,3 +39,7 @@
 
 ;; a fraction of integers is a number or a mistake
 (for-each try '("1/0" "-12/00" "(+0/0)" "1/" "/0" "1/0a" "1/2" "|1/0|"))
+
+;; a line ends in a newline, a return, or both; in a string it is a newline
+(for-each try '("\"a\r\nb\"" "\"a\rb\"" "\"a\n\rb\"" "\"a\\ \r\n  b\"" "\"a\\\r  b\"" "\"a\\\r\r\nb\"" "(1 ; c\r2)" "(1 ; c\r\n2)"
+                "\"a\\rb\"" "|a\rb|"))
