@@ -174,3 +174,11 @@
 ;; more bytes than there are, and than there is memory
 (show (read-bytevector (expt 2 39) (open-input-bytevector (bytevector 1 2))))
 (show (read-bytevector (expt 2 39) (open-input-bytevector (bytevector))))
+;; a line ends in a newline, a return, or both
+(define (lines s)
+  (let ((port (open-input-string s)))
+    (let loop ((l '()))
+      (let ((line (read-line port)))
+        (if (eof-object? line) (reverse l) (loop (cons line l)))))))
+(show (map lines '("a\rb\r\nc\nd" "\r\r\n\n\r" "a\r" "" "\n")))
+(show (let ((port (open-input-string "a\rb"))) (read-line port) (read-char port)))
