@@ -147,8 +147,8 @@ bool same_identifier(val a, struct scope *sa, val b, struct scope *sb) {
 bool is_keyword(val id, struct scope *sc, const char *name) {
   if (!is_identifier(id) || scope_find(&id, sc) != NULL)
     return false;
-  val word = intern(name);
-  return id == word || id == own_symbol(word);
+  val word = intern(name), own = own_symbol(word), v = SYM_VALUE(id);
+  return id == word || id == own || (is_syntax(v) && v == SYM_VALUE(own));
 }
 
 static struct binding *binding_new(struct scope *sc, val id) {

@@ -90,3 +90,8 @@
 ;; a name that was renamed has a prefix, too
 (import (prefix (rename (scheme base) (cadr second)) r:))
 (show (r:second '(1 2)))
+;; words that forms look for, under other names
+(import (rename (scheme base) (else otherwise) (=> then)))
+(show (list (cond (#f 1) (otherwise 2)) (case 3 ((1) 1) (otherwise then list)) (cond (5 then list))
+            (guard (e (otherwise e)) (raise 'x))))
+(show (let ((otherwise #f)) (cond (otherwise 1) (else 2))))
