@@ -85,14 +85,18 @@ static val p_ge(int argc, val *argv) {
   return chain(argc, argv, arith_test_GE);
 }
 
+static bool is_nan(val v) {
+  return is_flonum(v) && isnan(flonum_double(v));
+}
+
 static val extreme(int argc, val *argv, int wanted) {
   val best = arg_number(argv, 0);
   bool inexact = is_flonum(best);
   for (int i = 1; i < argc; i++) {
     int c = arith_compare(arg_number(argv, i), best);
     inexact |= is_flonum(argv[i]);
-    if (c == wanted || c == 2)
-      best = c == 2 && is_flonum(best) ? best : argv[i];
+    if (c == wanted || (c == 2 && !is_nan(best)))
+      best = argv[i];
   }
   return inexact ? to_inexact(best) : best;
 }
@@ -150,8 +154,7 @@ static val p_infinitep(int argc, val *argv) {
 
 static val p_nanp(int argc, val *argv) {
   (void)argc;
-  val v = arg_number(argv, 0);
-  return boolean(is_flonum(v) && isnan(flonum_double(v)));
+  return boolean(is_nan(arg_number(argv, 0)));
 }
 
 static val p_zerop(int argc, val *argv) {

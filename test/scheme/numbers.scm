@@ -72,3 +72,4 @@
       (inexact (expt 2 -1075)))
 (show (rationalize 1.66 1/15) (rationalize -1.66 1/15) (rationalize 83/50 1/15) (rationalize 0.1 1) (rationalize .3 1/10))
 (show (iota 4 0 .1) (iota 3 1/2 1/3) (iota 0) (iota 2 5))
+(show (max 1 +nan.0) (max 1.0 +nan.0) (max +nan.0 1.0) (min 1.0 +nan.0) (min +nan.0 1) (max 1 2.0 +nan.0 5.0) (max 1 2.0))
