@@ -713,9 +713,9 @@ void syntax_init(void) {
   own_all();
 }
 
-val compile_toplevel(val form) {
+val compile_toplevel(val form, val place) {
   region_reset();
-  current_pos = FALSE;
+  current_pos = place;
   struct node *lambda = node_new(N_LAMBDA, 0);
   lambda->value = FALSE;
   lambda->body = expand(form, NULL);

@@ -636,10 +636,11 @@
   (let loop ((at (list #f)) (r (if #f #f)))
     (if (null? (cdr at))
         (let ((form (read port)))
-          (set-cdr! at (and (not (eof-object? form)) (list form)))))
+          (set-cdr! at (and (not (eof-object? form))
+                            (list (cons form (%read-place)))))))
     (let ((next (cdr at)))
       (if next
-          (loop next ((%compile (car next) name)))
+          (loop next ((%compile (caar next) name (cdar next))))
           r))))
 
 (define (load name . environment)

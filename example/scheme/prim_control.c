@@ -36,7 +36,7 @@ static val p_make_cases(int argc, val *argv) {
 static val p_compile(int argc, val *argv) {
   val saved = vm.root[R_FILE];
   vm.root[R_FILE] = argc > 1 ? argv[1] : FALSE;
-  val closure = compile_toplevel(argv[0]);
+  val closure = compile_toplevel(argv[0], argc > 2 ? argv[2] : FALSE);
   vm.root[R_FILE] = saved;
   return closure;
 }
@@ -349,7 +349,7 @@ const struct prim prims_control[] = {
     {"procedure?", p_procedurep, 1, 1},
     {"values", p_values, 0, -1},
     {"%make-cases", p_make_cases, 1, -1},
-    {"%compile", p_compile, 1, 2},
+    {"%compile", p_compile, 1, 3},
     {"%winders", p_winders, 0, 1},
     {"%handlers", p_handlers, 0, 1},
     {"%continuation-winders", p_cont_winders, 1, 1},

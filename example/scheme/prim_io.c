@@ -162,6 +162,12 @@ static val p_read(int argc, val *argv) {
   return read_datum(input(argc, argv, 0));
 }
 
+static val p_read_place(int argc, val *argv) {
+  (void)argc;
+  (void)argv;
+  return read_place();
+}
+
 static val p_read_char(int argc, val *argv) {
   return char_or_eof(port_getc(input(argc, argv, 0)));
 }
@@ -379,6 +385,7 @@ const struct prim prims_io[] = {
     {"input-port-open?", p_input_openp, 1, 1},
     {"output-port-open?", p_output_openp, 1, 1},
     {"read", p_read, 0, 1},
+    {"%read-place", p_read_place, 0, 0},
     {"read-char", p_read_char, 0, 1},
     {"peek-char", p_peek_char, 0, 1},
     {"char-ready?", p_ready, 0, 1},

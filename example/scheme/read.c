@@ -499,10 +499,16 @@ static int skip_blanks(struct reader *r) {
   return c;
 }
 
+static val item_place = FALSE; /* where the last one that was read begins */
+
+val read_place(void) {
+  return item_place;
+}
+
 static val read_item(struct reader *r) {
   check_c_depth();
   int c = skip_blanks(r);
-  val pos = port_position(r->port);
+  val pos = item_place = port_position(r->port);
   if (c < 0)
     return EOFVAL;
   if (c == 0 || c > 127 || strchr("()'`,\"#", c) == NULL)

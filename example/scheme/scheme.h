@@ -234,6 +234,8 @@ val current_place(void);
 
 /* What a file says; pairs get positions. EOFVAL at the end. */
 val read_datum(val port);
+/* Where a datum begins that has just been read and is no pair. */
+val read_place(void);
 /* Did the last one fail because the text had ended inside of it? */
 bool read_ended_early(void);
 val parse_number(const char *s, size_t n, int radix);
@@ -315,8 +317,9 @@ double to_double(val v);
 
 /* ---- expand.c and compile.c */
 
-/* A procedure without arguments that does what the form says. */
-val compile_toplevel(val form);
+/* A procedure without arguments that does what the form says. The place is
+   the form's if that is no pair. */
+val compile_toplevel(val form, val place);
 val syntax_strip(val form);
 val compile_position(void); /* of the form being compiled */
 void syntax_init(void);
