@@ -72,9 +72,13 @@ void raise_syntax(const char *message, val form) {
   raise_value(e);
 }
 
-void check_c_depth(void) {
+bool c_depth_is_used_up(void) {
   char here;
-  if (&here < vm.c_limit)
+  return &here < vm.c_limit;
+}
+
+void check_c_depth(void) {
+  if (c_depth_is_used_up())
     raise_kind("depth", NULL, "nested too deeply", NIL);
 }
 

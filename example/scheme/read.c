@@ -506,7 +506,8 @@ val read_place(void) {
 }
 
 static val read_item(struct reader *r) {
-  check_c_depth();
+  if (c_depth_is_used_up())
+    fail(r, "nested too deeply");
   int c = skip_blanks(r);
   val pos = item_place = port_position(r->port);
   if (c < 0)

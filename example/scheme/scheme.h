@@ -225,7 +225,8 @@ NORETURN void raise_syntax(const char *message, val form);
 /* Message of a condition, written to port. */
 void report_condition(val condition, val port);
 const char *prim_name(void); /* null outside of a program */
-void check_c_depth(void);
+bool c_depth_is_used_up(void);
+void check_c_depth(void); /* raises an error if it is */
 /* "file:line:column" of a position in a file, or FALSE. */
 val place_string(val file, val pos);
 val current_place(void);

@@ -43,3 +43,8 @@
 ;; a line ends in a newline, a return, or both; in a string it is a newline
 (for-each try '("\"a\r\nb\"" "\"a\rb\"" "\"a\n\rb\"" "\"a\\ \r\n  b\"" "\"a\\\r  b\"" "\"a\\\r\r\nb\"" "(1 ; c\r2)" "(1 ; c\r\n2)"
                 "\"a\\rb\"" "|a\rb|"))
+
+;; too deep for the reader is an error of the text
+(write (guard (c ((read-error? c) (list 'refused (error-object-message c))))
+         (datum (make-string 1000000 #\())))
+(newline)
