@@ -196,7 +196,8 @@ static mps_res_t scan_stack(mps_ss_t ss, void *base, void *limit,
 
 /* A handler of the error that memory ran out needs some: the last part of
    what the limit allows is lent to it, and taken back when it has escaped to
-   where there is enough. */
+   where there is enough. (The clauses of a guard still have the place of the
+   error, and all that lived there, for they may raise it again.) */
 enum { RESERVE_MOST = 2 << 20, RESERVE_SHARE = 8 };
 static size_t limit_all, limit_usual;
 static bool lent, escaped;
@@ -210,15 +211,22 @@ static void set_limits(size_t limit) {
 }
 
 static void lend_reserve(void) {
-  if (lent || limit_usual == limit_all)
-    return;
-  lent = mps_arena_commit_limit_set(vm.arena, limit_all) == MPS_RES_OK;
   escaped = false;
+  if (!lent && limit_usual != limit_all)
+    lent = mps_arena_commit_limit_set(vm.arena, limit_all) == MPS_RES_OK;
 }
 
-static void take_reserve_back(void) {
-  if (lent && escaped)
-    lent = mps_arena_commit_limit_set(vm.arena, limit_usual) != MPS_RES_OK;
+static bool take_reserve_back(void) {
+  if (!lent || !escaped)
+    return false;
+  lent = mps_arena_commit_limit_set(vm.arena, limit_usual) != MPS_RES_OK;
+  return !lent;
+}
+
+/* It was too soon: what was escaped from still lives. */
+static void leave_reserve(void) {
+  lend_reserve();
+  escaped = true;
 }
 
 void memory_escaped(void) {
@@ -413,9 +421,14 @@ void memory_finish(void) {
 
 void *memory_fill(mps_ap_t ap, size_t bytes) {
   mps_addr_t p;
-  take_reserve_back();
+  bool taken = take_reserve_back();
   if (mps_ap_fill(&p, ap, bytes) == MPS_RES_OK)
     return p;
+  if (taken) {
+    leave_reserve();
+    if (mps_ap_fill(&p, ap, bytes) == MPS_RES_OK)
+      return p;
+  }
   lend_reserve();
   if (!stack_lend()) { /* handlers in handlers, none of which escapes */
     vm.root[R_CONDITION] = vm.root[R_NO_MEMORY];
