@@ -28,6 +28,8 @@ static val p_values(int argc, val *argv) {
 
 static val p_make_cases(int argc, val *argv) {
   val v = make_object(T_CASES, (size_t)argc, FALSE);
+  if (argc == 0)
+    *obj(v) = HEADER_WITH_FLAG(*obj(v), 1);
   for (int i = 0; i < argc; i++)
     SLOT(v, i + 1) = argv[i];
   return v;
@@ -348,7 +350,7 @@ const struct prim prims_control[] = {
     {"%apply-values", PRIM_SPECIAL(SP_APPLY_VALUES), 2, 2},
     {"procedure?", p_procedurep, 1, 1},
     {"values", p_values, 0, -1},
-    {"%make-cases", p_make_cases, 1, -1},
+    {"%make-cases", p_make_cases, 0, -1},
     {"%compile", p_compile, 1, 3},
     {"%winders", p_winders, 0, 1},
     {"%handlers", p_handlers, 0, 1},

@@ -133,7 +133,7 @@ static inline int special_of(val prim) {
 
 /* The closure of a case-lambda that takes argc arguments. */
 static val select_case(val cases, int argc) {
-  for (size_t i = 1; i < obj_words(cases); i++) {
+  for (size_t i = 1; i <= VEC_LEN(cases); i++) {
     intptr_t info = fix_int(CODE_INFO(CLOSURE_CODE(SLOT(cases, i))));
     int fixed = (int)(INFO_ARITY(info) >> 1);
     if (argc == fixed || (argc > fixed && (INFO_ARITY(info) & 1)))

@@ -258,6 +258,8 @@
      (5)
      ("a" 1)
      ((case-lambda ((x) 1)) 1 2)
+     ((case-lambda) 1)
+     (procedure? (case-lambda))
      nowhere
      (nowhere 1)
      (letrec ((a b) (b 1)) a)
