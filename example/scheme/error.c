@@ -10,6 +10,7 @@
 
 void raise_value(val condition) {
   vm.root[R_CONDITION] = condition;
+  vm.root[R_BLAME] = FALSE;
   longjmp(*vm.escape, 1);
 }
 

@@ -15,7 +15,7 @@ static val p_procedurep(int argc, val *argv) {
   return boolean(is_procedure(argv[0]));
 }
 
-static val p_values(int argc, val *argv) {
+val values_of(int argc, const val *argv) {
   if (argc == 1)
     return argv[0];
   val v = make_object(T_VALUES, (size_t)argc, FALSE);
@@ -24,6 +24,10 @@ static val p_values(int argc, val *argv) {
   for (int i = 0; i < argc; i++)
     SLOT(v, i + 1) = argv[i];
   return v;
+}
+
+static val p_values(int argc, val *argv) {
+  return values_of(argc, argv);
 }
 
 static val p_make_cases(int argc, val *argv) {

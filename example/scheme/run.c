@@ -68,8 +68,10 @@ static void blame_caller(val *code, const struct insn *ip) {
   vm.blame = (const char *)(ip + 1) - (const char *)code;
 }
 
-NORETURN static void arity_error(val proc, int argc) {
+NORETURN static void arity_error(val *code, const struct insn *ip, val proc,
+                                 int argc) {
   char text[80];
+  blame_caller(code, ip);
   snprintf(text, sizeof text, "wrong number of arguments (%d)", argc);
   raise_kind("arity", NULL, text, cons(proc, NIL));
 }
@@ -122,7 +124,7 @@ static val call_prim(val prim, int argc, val *argv) {
   const struct prim *p = prim_table[index];
   vm.prim = index;
   if (UNLIKELY(argc < p->min || (p->max >= 0 && argc > p->max)))
-    arity_error(prim, argc);
+    arity_error(NULL, NULL, prim, argc);
   return p->fn(argc, argv);
 }
 
@@ -132,25 +134,15 @@ static inline int special_of(val prim) {
 }
 
 /* The closure of a case-lambda that takes argc arguments. */
-static val select_case(val cases, int argc) {
+static val select_case(val *code, const struct insn *ip, val cases,
+                       int argc) {
   for (size_t i = 1; i <= VEC_LEN(cases); i++) {
     intptr_t info = fix_int(CODE_INFO(CLOSURE_CODE(SLOT(cases, i))));
     int fixed = (int)(INFO_ARITY(info) >> 1);
     if (argc == fixed || (argc > fixed && (INFO_ARITY(info) & 1)))
       return SLOT(cases, i);
   }
-  arity_error(cases, argc);
-}
-
-static val values_of(int argc, const val *argv) {
-  if (argc == 1)
-    return argv[0];
-  val v = make_object(T_VALUES, (size_t)argc, FALSE);
-  if (argc == 0)
-    *obj(v) = HEADER_WITH_FLAG(*obj(v), 1);
-  for (int i = 0; i < argc; i++)
-    SLOT(v, i + 1) = argv[i];
-  return v;
+  arity_error(code, ip, cases, argc);
 }
 
 /* apply: [f, a, b, ..., list] becomes a call of f. */
@@ -632,11 +624,11 @@ apply: /* any procedure at fp[-1] with argc arguments at fp */
   case T_PRIM:
     break;
   case T_CASES:
-    fp[-1] = v = select_case(v, argc);
+    fp[-1] = v = select_case(code, ip, v, argc);
     goto enter;
   case T_PARAM:
     if (argc != 0)
-      arity_error(v, argc);
+      arity_error(code, ip, v, argc);
     value = PARAM_VALUE(v);
     goto give;
   case T_GUARDIAN:
@@ -652,8 +644,10 @@ apply: /* any procedure at fp[-1] with argc arguments at fp */
   switch (special_of(v)) {
   case SP_APPLY:
     if (argc < 1)
-      arity_error(v, argc);
+      arity_error(code, ip, v, argc);
+    blame_caller(code, ip);
     argc = spread_apply(argc);
+    vm.root[R_BLAME] = FALSE;
     fp = vm.fp;
     goto apply;
   case SP_APPLY_VALUES:
@@ -662,7 +656,7 @@ apply: /* any procedure at fp[-1] with argc arguments at fp */
     goto apply;
   case SP_CALLCC:
     if (argc != 1)
-      arity_error(v, argc);
+      arity_error(code, ip, v, argc);
     argc = call_with_continuation();
     fp = vm.fp;
     goto apply;
@@ -671,7 +665,9 @@ apply: /* any procedure at fp[-1] with argc arguments at fp */
     value = fp[1];
     goto reinstate;
   default:
+    blame_caller(code, ip);
     value = call_prim(v, argc, fp);
+    vm.root[R_BLAME] = FALSE;
     vm.arg_top = NULL;
     goto give;
   }
@@ -694,10 +690,8 @@ enter : { /* closure v = fp[-1] with argc arguments at fp */
   intptr_t info = fix_int(callee[1]);
   if (UNLIKELY(INFO_ARITY(info) != argc * 2)) {
     int fixed = (int)(INFO_ARITY(info) >> 1);
-    if (argc < fixed || !(INFO_ARITY(info) & 1)) {
-      blame_caller(code, ip);
-      arity_error(v, argc);
-    }
+    if (argc < fixed || !(INFO_ARITY(info) & 1))
+      arity_error(code, ip, v, argc);
     stack_collect_rest(fixed, argc);
     vm.arg_top = NULL;
     argc = fixed + 1;

@@ -379,6 +379,11 @@ NORETURN void record_type_error(val v, val rtd, val accessor);
 val make_rtd(val name, val fields);
 val guardian_call(val guardian, int argc, const val *argv);
 
+/* ---- prim_control.c */
+
+/* What (values argument ...) is. */
+val values_of(int argc, const val *argv);
+
 /* ---- start.c */
 
 /* Null, or why there is no interpreter. All C frames that hold values lie
