@@ -16,7 +16,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
+#include "code/vm.h"
 
 enum {
   ALTERNATE_ALIGN = 16, /* of such a record, on every machine here */
@@ -65,9 +68,10 @@ alternate_own(tdo_context_t *ctx, const stack_t *stack) {
   char *hot = ctx->sp;
   const ucontext_t *uc;
 
-  if (stack->ss_flags & SS_DISABLE) {
-    return true;
+  if ((stack->ss_flags & SS_DISABLE) || stack->ss_size == 0) {
+    return true; /* so the kernel wrote its record below sp */
   }
+  ctx->unproved = true;
   if (!alternate_has(stack, hot)) {
     hot += ALTERNATE_RED_ZONE; /* it may reach below the stack's base */
     if (!alternate_has(stack, hot)) {
@@ -138,6 +142,7 @@ bool tdo_context_interrupted(const void *frame) {
 
 bool tdo_context_linux_own(tdo_context_t *ctx, const void *uc) {
   ctx->alternate = ctx->alternate_limit = NULL;
+  ctx->unproved = false;
   return alternate_own(ctx, &((const ucontext_t *)uc)->uc_stack);
 }
 
@@ -148,6 +153,49 @@ void tdo_context_own(tdo_context_t *ctx) {
   if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK)) {
     stack.ss_flags = 0;
     (void)alternate_own(ctx, &stack);
+  }
+  errno = saved_errno;
+}
+
+/* Can the word at P be read? The kernel reads a set of signals there, and only
+   then sees that it is not told what to do with it. */
+static bool alternate_readable(const char *p) {
+  enum { ALTERNATE_NO_HOW = -1, ALTERNATE_SET = 8 };
+  return syscall(SYS_rt_sigprocmask, ALTERNATE_NO_HOW, p, NULL,
+                 ALTERNATE_SET) == 0 ||
+         errno != EFAULT;
+}
+
+/* The end of the stack at COLD that is beyond HOT, where nothing can be read.
+   First in steps that double: what else lies between is not to be met. */
+static char *alternate_end(char *hot, char *cold, size_t page) {
+  size_t good = 0, bad = 1; /* pages from COLD on */
+
+  while (bad < (size_t)(cold - hot) / page &&
+         alternate_readable(cold - bad * page)) {
+    good = bad;
+    bad *= 2;
+  }
+  bad = tdo_min(bad, (size_t)(cold - hot) / page);
+  while (good + 1 < bad) {
+    size_t middle = good + (bad - good) / 2;
+    if (alternate_readable(cold - middle * page)) {
+      good = middle;
+    } else {
+      bad = middle;
+    }
+  }
+  return cold - good * page;
+}
+
+void tdo_context_bound(tdo_context_t *ctx, const void *cold) {
+  size_t page = tdo_vm_system()->page_size;
+  uintptr_t hot = tdo_round_down((uintptr_t)ctx->sp, page);
+  uintptr_t last = tdo_round_down((uintptr_t)cold, page);
+  int saved_errno = errno;
+
+  if (ctx->unproved && hot < last && !alternate_readable((char *)hot)) {
+    ctx->sp = alternate_end((char *)hot, (char *)last, page);
   }
   errno = saved_errno;
 }

@@ -17,6 +17,8 @@ typedef struct tdo_context {
   /* If the thread runs on an alternate signal stack: the part of that in use,
      and sp is of what was interrupted. Else null. */
   void *alternate, *alternate_limit;
+  bool unproved; /* nothing tells that memory at sp can be read: the thread has
+                    an alternate stack, and may have overflowed its own */
 } tdo_context_t;
 
 /* All that a function's frame holds which does nothing but call another one
@@ -114,6 +116,11 @@ bool tdo_context_of_fault(tdo_context_t *ctx_o);
 /* CTX is of the calling thread, its sp by TDO_FRAME_RETURN: if it runs on its
    alternate signal stack, tell that from its own. One system call on Linux. */
 void tdo_context_own(tdo_context_t *ctx);
+
+/* CTX is of a thread whose stack begins at COLD. If sp lies past the other end
+   of it, which is how a thread overflows its stack, put it there. One system
+   call, and a few dozen after an overflow, if CTX is unproved; else none. */
+void tdo_context_bound(tdo_context_t *ctx, const void *cold);
 
 /* True if the calling thread runs a signal handler that interrupted the
    function whose frame is at FRAME, or one called from there. Never false

@@ -178,6 +178,10 @@ void tdo_context_own(tdo_context_t *ctx) {
   (void)ctx;
 }
 
+void tdo_context_bound(tdo_context_t *ctx, const void *cold) {
+  (void)ctx, (void)cold;
+}
+
 bool tdo_context_interrupted(const void *frame) {
   (void)frame;
   return true;

@@ -7,6 +7,7 @@
 #include "test/objects.h"
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@ static bool faults;     /* the handler hits barriers */
 static mps_ap_t handler_ap;
 static atomic_int inside; /* threads in the handler */
 static atomic_bool go_on;
+static void (*act)(void); /* what the thread does, with objects held */
 
 /* Nothing but the thread's own stack refers to these. */
 typedef struct held {
@@ -80,7 +82,7 @@ static void *work(void *p) {
           MPS_RES_OK);
   handler_ap = point(pool);
   hold(&held);
-  REQUIRE(raise(SIGUSR1) == 0);
+  act();
   check_held(&held);
   mps_ap_destroy(handler_ap);
   mps_root_destroy(root);
@@ -90,15 +92,12 @@ static void *work(void *p) {
   return NULL;
 }
 
-static void check(void) {
-  struct sigaction action = {.sa_handler = handler,
-                             .sa_flags = SA_ONSTACK | SA_RESTART};
+static void check_on(const pthread_attr_t *attr) {
   pthread_t id;
   heap_start(mps_class_amc());
   for (size_t i = 0; i < MANY; ++i)
     table[i] = numbered(i);
-  REQUIRE(sigaction(SIGUSR1, &action, NULL) == 0);
-  REQUIRE(pthread_create(&id, NULL, work, NULL) == 0);
+  REQUIRE(pthread_create(&id, attr, work, NULL) == 0);
   if (!collects) {
     while (atomic_load(&inside) == 0)
       (void)sched_yield();
@@ -110,6 +109,18 @@ static void check(void) {
   for (size_t i = 0; i < MANY; ++i)
     REQUIRE(number_of(table[i]) == i);
   heap_stop();
+}
+
+static void interrupt(void) {
+  REQUIRE(raise(SIGUSR1) == 0);
+}
+
+static void check(void) {
+  struct sigaction action = {.sa_handler = handler,
+                             .sa_flags = SA_ONSTACK | SA_RESTART};
+  REQUIRE(sigaction(SIGUSR1, &action, NULL) == 0);
+  act = interrupt;
+  check_on(NULL);
 }
 
 /* A page that nobody may touch on either side. */
@@ -153,4 +164,94 @@ START_TEST(below) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("alternate", 60, {elsewhere, 3}, {above, 3}, {below, 3})
+/* ---- threads that have overflowed their own stack ---- */
+
+enum { SMALL = 1 << 21, GUARD = 1 << 20 };
+
+static char *small; /* SMALL bytes of stack, and GUARD below that are closed */
+static sigjmp_buf out;
+
+static void wait_or_collect(void) {
+  REQUIRE(atomic_fetch_add(&inside, 1) == 0);
+  if (collects)
+    churn(handler_ap);
+  else
+    while (!atomic_load(&go_on))
+      (void)sched_yield();
+}
+
+static void overflowed(int signal) {
+  char here;
+  (void)signal;
+  suite_handler();
+  REQUIRE((uintptr_t)&here - (uintptr_t)alternate < STACK);
+  wait_or_collect();
+  siglongjmp(out, 1);
+}
+
+static __attribute__((noinline)) size_t deeper(size_t n) {
+  volatile char frame[1000];
+  frame[0] = (char)n;
+  return n == SIZE_MAX ? 0 : deeper(n + 1) + (size_t)frame[0];
+}
+
+static void overflow(void) {
+  if (sigsetjmp(out, 1) == 0)
+    (void)deeper(0);
+}
+
+#if defined(__x86_64__)
+/* The stack pointer is past the end for a while, and nothing is touched there:
+   so it is between a function's first instruction and the next. */
+static void stand_past(void) {
+  __asm__ volatile("movq %%rsp, %%rbx\n\t"
+                   "movq %0, %%rsp\n\t"
+                   "movl $1, (%1)\n"
+                   "1:\tpause\n\t"
+                   "cmpb $0, (%2)\n\t"
+                   "je 1b\n\t"
+                   "movq %%rbx, %%rsp"
+                   :
+                   : "r"(small - GUARD / 2), "r"(&inside), "r"(&go_on)
+                   : "rbx", "memory", "cc");
+}
+#endif
+
+static const struct {
+  void (*act)(void);
+  bool collects;
+} ends[] = {{overflow, false},
+            {overflow, true},
+#if defined(__x86_64__)
+            {stand_past, false},
+#endif
+};
+
+static char *small_stack(void) {
+  char *base = mmap(NULL, GUARD + SMALL, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ck_assert(base != MAP_FAILED);
+  ck_assert_int_eq(mprotect(base + GUARD, SMALL, PROT_READ | PROT_WRITE), 0);
+  return base + GUARD;
+}
+
+/* What can be read of the stack is scanned, and no more: its objects live, and
+   nobody hits the guard. */
+START_TEST(past_the_end) {
+  struct sigaction action = {.sa_handler = overflowed,
+                             .sa_flags = SA_ONSTACK | SA_NODEFER};
+  pthread_attr_t attr;
+  REQUIRE(sigaction(SIGSEGV, &action, NULL) == 0); /* before the library */
+  act = ends[_i].act;
+  collects = ends[_i].collects;
+  alternate = guarded_stack();
+  small = small_stack();
+  REQUIRE(pthread_attr_init(&attr) == 0);
+  REQUIRE(pthread_attr_setstack(&attr, small, SMALL) == 0);
+  check_on(&attr);
+  REQUIRE(pthread_attr_destroy(&attr) == 0);
+}
+END_TEST
+
+SUITE_LOOPS_MAIN("alternate", 60, {elsewhere, 3}, {above, 3}, {below, 3},
+                 {past_the_end, sizeof ends / sizeof ends[0]})

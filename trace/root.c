@@ -70,6 +70,7 @@ static bool root_context(tdo_context_t *ctx_o, const tdo_root_t *root) {
   if (ctx_o->alternate == NULL && tdo_stop_is_self(root->thread->stop) &&
       (size_t)(cold - (char *)ctx_o->sp) > ROOT_STACK_NEAR)
     tdo_context_own(ctx_o);
+  tdo_context_bound(ctx_o, cold);
   return true;
 }
 
