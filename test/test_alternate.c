@@ -115,12 +115,12 @@ static void interrupt(void) {
   REQUIRE(raise(SIGUSR1) == 0);
 }
 
-static void check(void) {
+static void check(const pthread_attr_t *attr) {
   struct sigaction action = {.sa_handler = handler,
                              .sa_flags = SA_ONSTACK | SA_RESTART};
   REQUIRE(sigaction(SIGUSR1, &action, NULL) == 0);
   act = interrupt;
-  check_on(NULL);
+  check_on(attr);
 }
 
 /* A page that nobody may touch on either side. */
@@ -141,7 +141,7 @@ START_TEST(elsewhere) {
   collects = kinds[_i].collects;
   faults = kinds[_i].faults;
   alternate = guarded_stack();
-  check();
+  check(NULL);
 }
 END_TEST
 
@@ -151,7 +151,7 @@ START_TEST(above) {
   collects = kinds[_i].collects;
   faults = kinds[_i].faults;
   alternate = here;
-  check();
+  check(NULL);
 }
 END_TEST
 
@@ -160,7 +160,29 @@ START_TEST(below) {
   collects = kinds[_i].collects;
   faults = kinds[_i].faults;
   alternate = here;
-  check();
+  check(NULL);
+}
+END_TEST
+
+/* Just below a small stack, with a closed page between. The thread sanitizer
+   wants larger ones. */
+START_TEST(beside) {
+  pthread_attr_t attr;
+  size_t page = suite_pages(1);
+  char *base;
+  if (suite_slow())
+    return;
+  base = mmap(NULL, 3 * STACK, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ck_assert(base != MAP_FAILED);
+  REQUIRE(mprotect(base + STACK, page, PROT_NONE) == 0);
+  collects = true;
+  alternate = base;
+  REQUIRE(pthread_attr_init(&attr) == 0);
+  REQUIRE(pthread_attr_setstack(&attr, base + STACK + page,
+                                2 * STACK - page) == 0);
+  check(&attr);
+  REQUIRE(pthread_attr_destroy(&attr) == 0);
 }
 END_TEST
 
@@ -253,5 +275,5 @@ START_TEST(past_the_end) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("alternate", 60, {elsewhere, 3}, {above, 3}, {below, 3},
+SUITE_LOOPS_MAIN("alternate", 60, {elsewhere, 3}, {above, 3}, {below, 3}, {beside, 1},
                  {past_the_end, sizeof ends / sizeof ends[0]})
