@@ -173,11 +173,27 @@ void tdo_space_purge(tdo_space_t *sp, size_t bytes) {
     memory_shrink(sp, sp->spare - tdo_min(sp->spare, bytes));
 }
 
+/* Most bytes that may be spare for fresh memory to be added. What is spare in
+   the zones of a group does not serve others, and collections leave some in
+   many: so even where all of it is kept, it adds up to the usual share only. */
+static size_t memory_spare_most(const tdo_space_t *sp, size_t committed) {
+  return tdo_min(tdo_space_spare_most(sp, committed),
+                 (size_t)(TDO_SPARE_DEFAULT * (double)committed));
+}
+
+/* BYTES of fresh memory are about to come: where more is kept than that, they
+   take the place of spare memory elsewhere. */
+static void memory_replace(tdo_space_t *sp, size_t bytes) {
+  if (sp->spare_fraction > TDO_SPARE_DEFAULT &&
+      tdo_space_spare(sp) > memory_spare_most(sp, sp->committed + bytes))
+    tdo_space_purge(sp, bytes);
+}
+
 /* How far beyond LIMIT to commit: grains that have no memory, not used, that
    the commit limit and the spare fraction allow. */
 static size_t memory_ahead(tdo_space_t *sp, size_t limit, size_t bytes) {
   size_t committed = sp->committed + bytes, most, rest, end;
-  size_t spare_most = tdo_space_spare_most(sp, committed);
+  size_t spare_most = memory_spare_most(sp, committed);
   size_t spare = tdo_space_spare(sp);
 
   if (tdo_space_limit(sp) < committed || spare_most <= spare)
@@ -255,6 +271,7 @@ static mps_res_t memory_complete(tdo_space_t *sp, size_t first, size_t limit,
                                  size_t bytes) {
   size_t g = first;
 
+  memory_replace(sp, bytes);
   if (!memory_fits(sp, bytes))
     return tdo_space_short(sp, sp->committed + bytes);
   while ((g = tdo_bits_next_clear(sp->memory, g, limit)) < limit) {

@@ -309,6 +309,44 @@ START_TEST(test_limits) {
 }
 END_TEST
 
+#define LEFT_ZONES 40
+
+/* Where all that is spare is kept, what is left in zones of many groups does
+   not add up: beyond the usual share fresh memory takes its place. A piece of
+   each group fills a zone, of which but one grain stays; or there is much in
+   use, and the rest of a zone is committed with its first grain. */
+START_TEST(test_left) {
+  size_t in_use = _i == 0 ? 1 : 4 * ZONE / GRAIN;
+  size_t size = _i == 0 ? ZONE / GRAIN : 1;
+  size_t a, committed;
+  zones = MANY_ZONES;
+  space_start(MANY_ZONES * ZONE, SIZE_MAX, 1.0);
+  a = take(in_use, TDO_GROUP_MANUAL, false);
+  for (int i = 0; i < LEFT_ZONES; ++i) {
+    size_t first = take(size, tdo_space_group_new(&space, 5), false);
+    if (size > 1)
+      tdo_space_free(&space, first + 1, size - 1);
+    space_verify();
+  }
+  ck_assert_uint_eq(space.committed - space.spare - space.charged,
+                    (in_use + LEFT_ZONES) * GRAIN);
+  ck_assert_uint_le(space.committed,
+                    4 * ((in_use + LEFT_ZONES + size) * GRAIN + space.charged));
+  /* Without need for fresh memory nothing goes. */
+  committed = space.committed;
+  tdo_space_free(&space, a, in_use);
+  tdo_space_settle(&space);
+  ck_assert_uint_eq(space.committed, committed);
+  for (size_t g = 0; g < space.grains; ++g)
+    if (tdo_bits_get(space.used, g))
+      tdo_space_free(&space, g, 1);
+  ck_assert_uint_eq(space.committed, committed);
+  ck_assert_uint_eq(space.spare, committed - space.charged);
+  space_stop();
+  zones = ZONES;
+}
+END_TEST
+
 /* What cannot be had costs nothing: not the tables of its zones, and spare
    memory only where that could have sufficed. */
 START_TEST(test_too_large) {
@@ -575,7 +613,7 @@ END_TEST
 
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
                  {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
-                 {test_limits, 1}, {test_too_large, 1}, {test_withheld, 1},
-                 {test_holes, 1}, {test_kept, 1},
+                 {test_limits, 1}, {test_left, 2}, {test_too_large, 1},
+                 {test_withheld, 1}, {test_holes, 1}, {test_kept, 1},
                  {test_scarce, 1}, {test_granted, 1}, {test_create_refused, 1},
                  {test_random, 4})
