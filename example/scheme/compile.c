@@ -577,7 +577,8 @@ static void gen_cases(struct fn *f, struct node *node, int dst) {
   call->n = node->n + 1;
   call->sub = region_alloc((size_t)call->n * sizeof *call->sub);
   call->sub[0] = maker;
-  memcpy(call->sub + 1, node->sub, (size_t)node->n * sizeof *node->sub);
+  for (int i = 0; i < node->n; i++)
+    call->sub[i + 1] = node->sub[i];
   gen(f, call, dst);
 }
 
