@@ -500,27 +500,47 @@ mps_bool_t mps_arena_has_addr(mps_arena_t arena, mps_addr_t p) {
   return tdo_seg_of(&arena->space, p) != NULL;
 }
 
+/* The pool that has P, or null, and its format. What is read of a descriptor
+   counts only if it is still the owner's afterwards: another thread may have
+   given it back, and used its memory for something else. */
+static mps_pool_t arena_pool_at(mps_fmt_t *fmt_o, mps_arena_t arena,
+                                mps_addr_t p) {
+  for (;;) {
+    tdo_seg_t *seg = tdo_seg_of(&arena->space, p);
+    mps_pool_t pool = seg != NULL ? seg->pool : NULL;
+
+    atomic_thread_fence(memory_order_acquire);
+    if (tdo_seg_of(&arena->space, p) != seg)
+      continue;
+    *fmt_o = pool != NULL ? pool->format : NULL;
+    atomic_thread_fence(memory_order_acquire);
+    if (tdo_seg_of(&arena->space, p) == seg)
+      return pool;
+  }
+}
+
 mps_bool_t mps_addr_pool(mps_pool_t *pool_o, mps_arena_t arena,
                          mps_addr_t p) {
-  tdo_seg_t *seg;
+  mps_pool_t pool;
+  mps_fmt_t fmt;
 
   ENTRY_ARENA(arena, 0);
   ENTRY_REQUIRE(pool_o != NULL, "no place for the pool", 0);
-  seg = tdo_seg_of(&arena->space, p);
-  if (seg == NULL || seg->pool == NULL)
-    return 0;
-  *pool_o = seg->pool;
-  return 1;
+  pool = arena_pool_at(&fmt, arena, p);
+  if (pool != NULL)
+    *pool_o = pool;
+  return pool != NULL;
 }
 
 mps_bool_t mps_addr_fmt(mps_fmt_t *fmt_o, mps_arena_t arena, mps_addr_t p) {
-  mps_pool_t pool;
+  mps_fmt_t fmt;
 
+  ENTRY_ARENA(arena, 0);
   ENTRY_REQUIRE(fmt_o != NULL, "no place for the format", 0);
-  if (!mps_addr_pool(&pool, arena, p) || pool->format == NULL)
-    return 0;
-  *fmt_o = pool->format;
-  return 1;
+  (void)arena_pool_at(&fmt, arena, p);
+  if (fmt != NULL)
+    *fmt_o = fmt;
+  return fmt != NULL;
 }
 
 mps_res_t mps_addr_object(mps_addr_t *obj_o, mps_arena_t arena,
