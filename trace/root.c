@@ -58,13 +58,20 @@ void tdo_root_forget_thread(const tdo_thread_t *thread) {
   }
 }
 
-/* Registers and stack of the root's thread. */
+/* No thread has a stack as small (PTHREAD_STACK_MIN and what lies below it). */
+#define ROOT_STACK_NEAR ((size_t)12 << 10)
+
+/* Registers and stack of the root's thread. An alternate signal stack is not
+   asked for while the stack pointer cannot be on one: that is a system call. */
 static bool root_context(tdo_context_t *ctx_o, const tdo_root_t *root) {
+  const char *cold = root->cold;
+
   if (root->thread == NULL || !tdo_thread_context(ctx_o, root->thread))
     return false;
-  if (ctx_o->alternate == NULL && tdo_stop_is_self(root->thread->stop))
+  if (ctx_o->alternate == NULL && tdo_stop_is_self(root->thread->stop) &&
+      (size_t)(cold - (char *)ctx_o->sp) > ROOT_STACK_NEAR)
     tdo_context_own(ctx_o);
-  tdo_context_bound(ctx_o, root->cold);
+  tdo_context_bound(ctx_o, cold);
   return true;
 }
 
