@@ -45,6 +45,23 @@ START_TEST(test_protocol) {
 }
 END_TEST
 
+/* A collection that finds nothing does not flip: what is reserved stays. */
+START_TEST(test_no_flip) {
+  mps_pool_class_t cls[] = {mps_class_amc(), mps_class_ams()};
+  size_t size = obj_bytes(2);
+  mps_addr_t p;
+  heap_start(cls[_i]);
+  ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_FAIL);
+  *(mps_word_t *)p = size << 3 | OBJ_LEAF;
+  ck_assert_int_eq(mps_commit(ap, p, size), 1);
+  ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_int_eq(mps_commit(ap, p, size), 0);
+  heap_stop();
+}
+END_TEST
+
 /* Sizes that overflow go to fill, and fail. */
 START_TEST(test_overflow) {
   mps_addr_t p = &p;
@@ -770,7 +787,8 @@ START_TEST(test_accounts) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("ap", 60, {test_protocol, 1}, {test_overflow, 1},
+SUITE_LOOPS_MAIN("ap", 60, {test_protocol, 1}, {test_no_flip, 2},
+                 {test_overflow, 1},
                  {test_several_in_one, 1}, {test_lists, 1},
                  {test_destroy_in_collection, 1}, {test_frames, 1},
                  {test_frames_manual, 1}, {test_patterns, 1},

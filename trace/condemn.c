@@ -71,8 +71,12 @@ static bool condemn_begun(const tdo_gen_t *gen) {
   return !tdo_ring_empty((tdo_ring_t *)&gen->white);
 }
 
+bool tdo_condemn_any(const tdo_gen_t *gen) {
+  return condemn_begun(gen) || condemn_has_objects(gen);
+}
+
 void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
-  if (condemn_begun(gen) || condemn_has_objects(gen))
+  if (tdo_condemn_any(gen))
     tdo_gen_condemn(gen);
   if (!condemn_begun(gen))
     gen->survived = gen->condemned_size = 0;

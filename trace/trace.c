@@ -38,6 +38,26 @@ static void trace_count_left(mps_arena_t heap, tdo_gen_t *gen) {
     heap->trace.left += (size_t)gen->size;
 }
 
+static bool trace_any_of(const tdo_chain_t *chain, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (tdo_condemn_any(&chain->gens[i]))
+      return true;
+  return false;
+}
+
+/* Is there anything to condemn in CHAIN up to LAST, or at all? */
+static bool trace_any(mps_arena_t heap, const tdo_chain_t *chain,
+                      size_t last) {
+  if (chain != NULL)
+    return trace_any_of(chain, last + 1);
+  TDO_RING_FOR(node, &heap->chains) {
+    chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    if (trace_any_of(chain, chain->count))
+      return true;
+  }
+  return tdo_condemn_any(&heap->top);
+}
+
 /* Take the buffers of every point whose blocks may hold references: what is
    reserved and not committed may refer to what moves now. */
 static void trace_trap(mps_arena_t heap) {
@@ -245,7 +265,8 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
   trace->started = tdo_clock_ns();
   trace->paused = heap->stats.paused_ns;
   trace->why = why;
-  trace_trap(heap);
+  if (trace_any(heap, chain, last)) /* else nothing will flip */
+    trace_trap(heap);
   tdo_condemn_bar_ahead(heap);
   if (chain == NULL)
     trace_each_gen(heap, tdo_condemn_gen);

@@ -95,6 +95,8 @@ static inline bool tdo_trace_flipped(const tdo_trace_t *trace) {
 /* The mutator touched read-barred SEG: make it black now. */
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
 
+/* Does GEN hold anything that could be condemned (condemn.c)? */
+bool tdo_condemn_any(const tdo_gen_t *gen);
 /* Make every segment of GEN white that is not yet (condemn.c). */
 void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen);
 /* The flip is to come: condemn about BYTES more of what stays in place, until
