@@ -158,9 +158,9 @@ struct mps_arena_s {
                             its buffer; or null */
   size_t withheld_most;  /* bytes that requests leave to move with, since the
                             commit limit was raised (shortage.h) */
+  bool full_wanted;      /* "collect all" ramp ended, or: */
   bool full_owed;        /* the client started a full collection while a minor
                             one was in progress: it begins when that is over */
-  bool full_wanted;      /* "collect all" ramp ended, or: */
   bool given_up;         /* the last full collection, ahead of its flip; the next
                             one flips at once */
   bool bars_lost;        /* a read bar was refused: finish at once */
