@@ -17,13 +17,9 @@
   TABLE(memory, tdo_bits_words((sp)->grains), tdo_bits_t)                     \
   TABLE(fresh, tdo_bits_words((sp)->grains), tdo_bits_t)                      \
   TABLE(zone_group, (sp)->zones, tdo_group_t)                                 \
-  TABLE(zone_used, (sp)->zones, uint32_t)                                     \
-  TABLE(zone_memory, (sp)->zones, uint32_t)                                   \
-  TABLE(zone_next, (sp)->zones, uint32_t)                                     \
-  TABLE(zone_prev, (sp)->zones, uint32_t)                                     \
+  TABLE(zone, (sp)->zones, tdo_zone_t)                                         \
   TABLE(zone_byte, (sp)->zones, unsigned char)                                \
   TABLE(zone_known, tdo_bits_words((sp)->zones), tdo_bits_t)                  \
-  TABLE(zone_touched, tdo_bits_words((sp)->zones), tdo_bits_t)                \
   TABLE(zone_huge, tdo_bits_words((sp)->zones), tdo_bits_t)                   \
   TABLE(chunks, (sp)->chunk_max, tdo_chunk_t)                                 \
   TABLE(blocks, (sp)->vm == NULL ? (sp)->chunk_max : 0, tdo_block_t)          \
@@ -255,14 +251,14 @@ mps_res_t tdo_space_extend(tdo_space_t *sp, size_t size) {
 /* True if no zone of the chunk has memory. */
 static bool space_chunk_idle(const tdo_space_t *sp, const tdo_chunk_t *c) {
   for (size_t z = c->first; z < c->limit; ++z)
-    if (sp->zone_memory[z] != 0)
+    if (sp->zone[z].memory != 0)
       return false;
   return true;
 }
 
 static bool space_chunk_unused(const tdo_space_t *sp, const tdo_chunk_t *c) {
   for (size_t z = c->first; z < c->limit; ++z)
-    if (sp->zone_used[z] != 0)
+    if (sp->zone[z].used != 0)
       return false;
   return true;
 }
@@ -348,9 +344,9 @@ bool tdo_space_check(const tdo_space_t *sp) {
     size_t first = space_zone_first(sp, z), limit = first + sp->zone_grains;
     size_t used = tdo_bits_count(sp->used, first, limit);
     size_t memory = tdo_bits_count(sp->memory, first, limit);
-    TDO_CHECK(used == sp->zone_used[z]);         /* .owner */
+    TDO_CHECK(used == sp->zone[z].used);         /* .owner */
     TDO_CHECK(sp->vm == NULL || memory >= used); /* .owner */
-    TDO_CHECK(memory == sp->zone_memory[z]);
+    TDO_CHECK(memory == sp->zone[z].memory);
     TDO_CHECK(used == 0 || sp->zone_group[z] != TDO_GROUP_FREE); /* .zone */
     ++zones[sp->zone_group[z]];
     TDO_CHECK(memory == sp->zone_grains ||

@@ -55,6 +55,14 @@ typedef struct tdo_chunk {
   size_t first, limit; /* zones */
 } tdo_chunk_t;
 
+/* What is seldom looked for in many zones, in one table: each takes a page in
+   the smallest heap. */
+typedef struct tdo_zone {
+  uint32_t used, memory; /* grains used, committed in it */
+  uint32_t next, prev;   /* list of its group's usable zones */
+  bool charged;          /* are its tables? */
+} tdo_zone_t;
+
 /* A block of client memory. Grains are numbered through all blocks, in the
    order they came, with one unknown grain between two, so that no run of
    grains goes on from one to the next. */
@@ -95,12 +103,10 @@ typedef struct tdo_space {
   void **owner;              /* a grain */
   tdo_bits_t *used, *memory; /* a grain: has an owner; is committed; */
   tdo_bits_t *fresh; /* and was neither used nor asked for ahead since */
+  tdo_zone_t *zone;
   tdo_group_t *zone_group;
-  uint32_t *zone_used, *zone_memory; /* grains used, committed in the zone */
-  uint32_t *zone_next, *zone_prev;   /* list of its group's usable zones */
   unsigned char *zone_byte;
   tdo_bits_t *zone_known;   /* zones of chunks */
-  tdo_bits_t *zone_touched; /* whose tables were charged */
   tdo_bits_t *zone_huge;    /* for which huge pages were advised */
   tdo_chunk_t *chunks;
   size_t chunk_count, chunk_max;

@@ -54,7 +54,7 @@ static void huge_advise(tdo_space_t *sp, size_t first, size_t limit) {
 static bool huge_wanted(const tdo_space_t *sp, size_t z, tdo_group_t group) {
   return (sp->zone_group[z] == group ||
           sp->zone_group[z] == TDO_GROUP_FREE) &&
-         sp->zone_memory[z] == sp->zone_grains &&
+         sp->zone[z].memory == sp->zone_grains &&
          !tdo_bits_get(sp->zone_huge, z);
 }
 

@@ -38,9 +38,9 @@ static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
     size_t z = space_zone_of(sp, g);
     size_t end = tdo_min(space_zone_first(sp, z + 1), limit);
     if (gained)
-      sp->zone_memory[z] += (uint32_t)(end - g);
+      sp->zone[z].memory += (uint32_t)(end - g);
     else
-      sp->zone_memory[z] -= (uint32_t)(end - g);
+      sp->zone[z].memory -= (uint32_t)(end - g);
     tdo_space_zone_list(sp, z);
     if (sp->zone_group[z] == TDO_GROUP_FREE)
       sp->cold_hint = tdo_min(sp->cold_hint, z);
@@ -79,7 +79,7 @@ static bool memory_may_go(const tdo_space_t *sp, size_t g, bool split) {
   return tdo_bits_get(sp->memory, g) && !tdo_bits_get(sp->used, g) &&
          !memory_kept(sp, g, g + 1) &&
          (split || !tdo_bits_get(sp->zone_huge, z) ||
-          (sp->zone_used[z] == 0 &&
+          (sp->zone[z].used == 0 &&
            !memory_kept(sp, space_zone_first(sp, z),
                         space_zone_first(sp, z + 1))));
 }
@@ -94,7 +94,7 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most,
   while (g > 0) {
     size_t z = space_zone_of(sp, g - 1), low = space_zone_first(sp, z);
     size_t limit, first;
-    if (sp->zone_memory[z] == sp->zone_used[z]) {
+    if (sp->zone[z].memory == sp->zone[z].used) {
       g = low;
       continue;
     }

@@ -4,34 +4,33 @@
 #include "code/check.h"
 
 #define ZONES_TRIED 16 /* of a group's list before a fresh zone is taken */
-#define RESERVE_SHARE 64 /* of the zones, that are the library's own at once, */
-#define RESERVE_MOST  ((size_t)64) /* at most */
+#define RESERVE_MOST ((size_t)64) /* zones at once, of the library's own */
 #define WARM_TRIED  64 /* of the free zones, for one with the right pages */
 
 static bool zone_usable(const tdo_space_t *sp, size_t z) {
   if (sp->zone_group[z] == TDO_GROUP_FREE)
-    return sp->zone_memory[z] == sp->zone_grains &&
+    return sp->zone[z].memory == sp->zone_grains &&
            tdo_bits_get(sp->zone_known, z);
-  return sp->zone_used[z] < sp->zone_grains;
+  return sp->zone[z].used < sp->zone_grains;
 }
 
 /* Lists hold zone + 1, so that zeroed tables mean "not listed". */
 static bool zone_listed(const tdo_space_t *sp, size_t z) {
-  return sp->zone_prev[z] != 0;
+  return sp->zone[z].prev != 0;
 }
 
-#define HEAD_MARK UINT32_MAX /* zone_prev of the first in a list */
+#define HEAD_MARK UINT32_MAX /* prev of the first in a list */
 
 static void zone_unlist(tdo_space_t *sp, size_t z) {
-  uint32_t next = sp->zone_next[z], prev = sp->zone_prev[z];
+  uint32_t next = sp->zone[z].next, prev = sp->zone[z].prev;
 
   if (prev == HEAD_MARK)
     sp->groups[sp->zone_group[z]].head = next == 0 ? TDO_ZONE_NONE : next - 1;
   else
-    sp->zone_next[prev - 1] = next;
+    sp->zone[prev - 1].next = next;
   if (next != 0)
-    sp->zone_prev[next - 1] = prev;
-  sp->zone_next[z] = sp->zone_prev[z] = 0;
+    sp->zone[next - 1].prev = prev;
+  sp->zone[z].next = sp->zone[z].prev = 0;
 }
 
 void tdo_space_zone_list(tdo_space_t *sp, size_t z) {
@@ -44,17 +43,17 @@ void tdo_space_zone_list(tdo_space_t *sp, size_t z) {
     zone_unlist(sp, z);
     return;
   }
-  sp->zone_next[z] = *head == TDO_ZONE_NONE ? 0 : *head + 1;
+  sp->zone[z].next = *head == TDO_ZONE_NONE ? 0 : *head + 1;
   if (*head != TDO_ZONE_NONE)
-    sp->zone_prev[*head] = (uint32_t)z + 1;
-  sp->zone_prev[z] = HEAD_MARK;
+    sp->zone[*head].prev = (uint32_t)z + 1;
+  sp->zone[z].prev = HEAD_MARK;
   *head = (uint32_t)z;
 }
 
 void tdo_space_zone_assign(tdo_space_t *sp, size_t z, tdo_group_t group) {
   if (zone_listed(sp, z))
     zone_unlist(sp, z);
-  if (group == TDO_GROUP_FREE && sp->zone_memory[z] < sp->zone_grains)
+  if (group == TDO_GROUP_FREE && sp->zone[z].memory < sp->zone_grains)
     sp->cold_hint = tdo_min(sp->cold_hint, z);
   --sp->groups[sp->zone_group[z]].zones;
   ++sp->groups[group].zones;
@@ -80,7 +79,7 @@ static uint32_t zone_find_warm(const tdo_space_t *sp, bool huge) {
   for (int i = 0; i < WARM_TRIED && z != TDO_ZONE_NONE; ++i) {
     if (tdo_bits_get(sp->zone_huge, z) == huge)
       return z;
-    z = sp->zone_next[z] == 0 ? TDO_ZONE_NONE : sp->zone_next[z] - 1;
+    z = sp->zone[z].next == 0 ? TDO_ZONE_NONE : sp->zone[z].next - 1;
   }
   return huge ? TDO_ZONE_NONE : head;
 }
@@ -88,7 +87,7 @@ static uint32_t zone_find_warm(const tdo_space_t *sp, bool huge) {
 /* The first free zone without all of its memory; false if there is none. */
 static bool zone_find_cold(size_t *zone_o, const tdo_space_t *sp) {
   for (size_t z = sp->cold_hint; z < sp->zone_limit; ++z)
-    if (zone_is_free(sp, z) && sp->zone_memory[z] < sp->zone_grains) {
+    if (zone_is_free(sp, z) && sp->zone[z].memory < sp->zone_grains) {
       *zone_o = z;
       return true;
     }
@@ -156,12 +155,12 @@ static bool zone_find_grains(size_t *first_o, tdo_space_t *sp, size_t n,
     return false;
   for (int tried = 0; z != TDO_ZONE_NONE && tried < ZONES_TRIED; ++tried) {
     size_t first = space_zone_first(sp, z);
-    uint32_t next = sp->zone_next[z];
-    if (sp->zone_used[z] >= best &&
-        sp->zone_grains - sp->zone_used[z] >= n &&
+    uint32_t next = sp->zone[z].next;
+    if (sp->zone[z].used >= best &&
+        sp->zone_grains - sp->zone[z].used >= n &&
         (high ? tdo_bits_find_clear_run_high : tdo_bits_find_clear_run)(
             &found, sp->used, first, first + sp->zone_grains, n)) {
-      best = sp->zone_used[z] + 1;
+      best = sp->zone[z].used + 1;
       *first_o = found;
     }
     z = next == 0 ? TDO_ZONE_NONE : next - 1;
@@ -202,15 +201,17 @@ static void zone_take(tdo_space_t *sp, size_t first, size_t n,
       tdo_space_zone_assign(sp, z, TDO_GROUP_SHARED);
 }
 
-/* The library's own blocks are a few percent of a heap. In a large one, zones of
-   them here and there would part what is protected together: so with ZONE come
-   the ones that follow, as far as they are free and have no memory. */
+/* The library's own blocks are a few percent of a heap. In a large one, zones
+   of them here and there would part what is protected together: so with ZONE
+   come the ones that follow, as far as they are free and have no memory, as
+   many as there are of them already. */
 static void zone_reserve(tdo_space_t *sp, size_t zone) {
-  size_t most = tdo_min(sp->zone_limit / RESERVE_SHARE, RESERVE_MOST);
+  size_t most =
+      tdo_min((size_t)sp->groups[TDO_GROUP_CONTROL].zones + 1, RESERVE_MOST);
   size_t limit = zone + 1;
 
   while (limit < sp->zone_limit && limit - zone < most &&
-         zone_is_free(sp, limit) && sp->zone_memory[limit] == 0)
+         zone_is_free(sp, limit) && sp->zone[limit].memory == 0)
     ++limit;
   while (--limit > zone) /* the lowest is taken first */
     tdo_space_zone_assign(sp, limit, TDO_GROUP_CONTROL);
@@ -241,8 +242,11 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
 
 /* Bytes of tables of the zones from Z on, before END, that were not charged. */
 static size_t zone_tables(const tdo_space_t *sp, size_t z, size_t end) {
-  return (end - z - tdo_bits_count(sp->zone_touched, z, end)) *
-         sp->zone_table_bytes;
+  size_t n = 0;
+
+  for (; z < end; ++z)
+    n += !sp->zone[z].charged;
+  return n * sp->zone_table_bytes;
 }
 
 /* What would be committed with memory for [FIRST, LIMIT) and TABLES bytes, and
@@ -277,7 +281,8 @@ static mps_res_t space_fill(tdo_space_t *sp, size_t first, size_t limit,
     tdo_space_credit(sp, tables);
     return res;
   }
-  tdo_bits_set_range(sp->zone_touched, z, end);
+  for (; z < end; ++z)
+    sp->zone[z].charged = true;
   return MPS_RES_OK;
 }
 
@@ -304,7 +309,7 @@ static mps_res_t space_take(size_t *first_o, tdo_space_t *sp, size_t n,
   for (size_t g = first; g < first + n;) {
     size_t z = space_zone_of(sp, g);
     size_t end = tdo_min(space_zone_first(sp, z + 1), first + n);
-    sp->zone_used[z] += (uint32_t)(end - g);
+    sp->zone[z].used += (uint32_t)(end - g);
     tdo_space_zone_list(sp, z);
     g = end;
   }
@@ -351,8 +356,8 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
   for (size_t g = first; g < limit;) {
     size_t z = space_zone_of(sp, g);
     size_t end = tdo_min(space_zone_first(sp, z + 1), limit);
-    sp->zone_used[z] -= (uint32_t)(end - g);
-    if (sp->zone_used[z] == 0)
+    sp->zone[z].used -= (uint32_t)(end - g);
+    if (sp->zone[z].used == 0)
       tdo_space_zone_assign(sp, z, TDO_GROUP_FREE);
     else
       tdo_space_zone_list(sp, z);

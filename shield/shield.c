@@ -4,15 +4,21 @@
 #include <string.h>
 #include "shield/internal.h"
 
-static size_t shield_table_pages(size_t pages) {
-  return tdo_round_up(pages, 64);
+#define SHIELD_APART 192 /* bytes; see shield_table_size */
+
+/* Bytes that a table of BYTES has. A small heap uses the first part of each,
+   which shall lie in one page, but not all of them in the same lines of the
+   cache. */
+static size_t shield_table_size(size_t bytes, size_t page) {
+  return tdo_round_up(bytes, page) + SHIELD_APART;
 }
 
 /* Bytes of all tables but that of huge pages, which comes last. */
-static size_t shield_bytes(size_t pages, size_t hide_unit) {
-  size_t n = shield_table_pages(pages);
+static size_t shield_bytes(size_t pages, size_t page, size_t hide_unit) {
   size_t units = pages / hide_unit + 2; /* the first and last may be parts */
-  return tdo_round_up(4 * n + n / 8 + units, sizeof(tdo_bits_t));
+  return shield_table_size(tdo_bits_words(pages) * sizeof(tdo_bits_t), page) +
+         4 * shield_table_size(pages, page) +
+         tdo_round_up(units, sizeof(tdo_bits_t));
 }
 
 static size_t shield_huge_bytes(size_t pages, size_t huge_pages) {
@@ -21,16 +27,18 @@ static size_t shield_huge_bytes(size_t pages, size_t huge_pages) {
 }
 
 static void shield_lay_out(tdo_shield_t *sh) {
-  size_t n = shield_table_pages(sh->pages);
+  size_t page = sh->vm->page_size, n = shield_table_size(sh->pages, page);
   sh->differ = sh->tables;
-  sh->state = (uint8_t *)sh->tables + n / 8;
+  sh->state = (uint8_t *)sh->tables +
+              shield_table_size(
+                  tdo_bits_words(sh->pages) * sizeof(tdo_bits_t), page);
   sh->actual = sh->state + n;
   sh->depth = sh->actual + n;
   sh->calm = sh->depth + n;
   sh->hidden_as = sh->calm + n;
   if (sh->settings.huge_pages != 0) {
     sh->huge = (tdo_bits_t *)sh->tables +
-               shield_bytes(sh->pages, sh->settings.hide_unit) /
+               shield_bytes(sh->pages, page, sh->settings.hide_unit) /
                    sizeof(tdo_bits_t);
   }
 }
@@ -51,7 +59,7 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
   size_t pages = size / vm->page_size;
   size_t hide_unit = shield_hide_unit(settings, vm);
   size_t tables_size =
-      tdo_round_up(shield_bytes(pages, hide_unit) +
+      tdo_round_up(shield_bytes(pages, vm->page_size, hide_unit) +
                        shield_huge_bytes(pages, settings->huge_pages),
                    vm->page_size);
   void *tables;

@@ -220,8 +220,8 @@ START_TEST(test_chunks) {
 }
 END_TEST
 
-/* In a large space the library's own blocks take zones some at a time, so that
-   the others' lie together. */
+/* The library's own blocks take as many zones more as they have, so that the
+   others' lie together, and beside them in a small space. */
 START_TEST(test_reserve) {
   size_t own[4], other[4];
   tdo_group_t group;
@@ -232,10 +232,11 @@ START_TEST(test_reserve) {
     own[i] = take(space.zone_grains, TDO_GROUP_CONTROL, false);
     other[i] = take(space.zone_grains, group, false);
   }
-  ck_assert_uint_eq(own[1], own[0] + space.zone_grains);
-  ck_assert_uint_eq(own[3], own[2] + space.zone_grains);
-  ck_assert_uint_eq(other[1], other[0] + space.zone_grains);
-  ck_assert_uint_eq(other[3], other[2] + space.zone_grains);
+  ck_assert_uint_eq(other[0], own[0] + space.zone_grains);
+  ck_assert_uint_eq(own[1], other[0] + space.zone_grains);
+  ck_assert_uint_eq(own[2], own[1] + space.zone_grains);
+  ck_assert_uint_eq(other[2], other[1] + space.zone_grains);
+  ck_assert_uint_eq(other[3], own[3] + 4 * space.zone_grains);
   for (int i = 0; i < 4; ++i) {
     tdo_space_free(&space, own[i], space.zone_grains);
     tdo_space_free(&space, other[i], space.zone_grains);
@@ -248,11 +249,12 @@ END_TEST
 /* Zones that were taken so, and not used, do not keep their chunk, and are
    anybody's when it comes back. */
 START_TEST(test_reserved_chunk) {
-  size_t a, b, c;
+  size_t own, a, b, c;
   zones = MANY_ZONES;
   space_start(130 * ZONE, SIZE_MAX, 0.0);
   space.growth = 30 * ZONE;
-  a = take(130 * space.zone_grains, TDO_GROUP_MANUAL, false);
+  own = take(space.zone_grains, TDO_GROUP_CONTROL, false);
+  a = take(129 * space.zone_grains, TDO_GROUP_MANUAL, false);
   b = take(1, TDO_GROUP_CONTROL, false);
   c = take(1, TDO_GROUP_MANUAL, false);
   ck_assert_uint_ge(c, b + 2 * space.zone_grains);
@@ -264,7 +266,8 @@ START_TEST(test_reserved_chunk) {
   c = take(2 * space.zone_grains, TDO_GROUP_MANUAL, false);
   ck_assert_uint_eq(c, b);
   tdo_space_free(&space, c, 2 * space.zone_grains);
-  tdo_space_free(&space, a, 130 * space.zone_grains);
+  tdo_space_free(&space, a, 129 * space.zone_grains);
+  tdo_space_free(&space, own, space.zone_grains);
   space_stop();
   zones = ZONES;
 }
