@@ -128,6 +128,15 @@ bool tdo_lock_held(tdo_lock_t *lock) {
   return atomic_load_explicit(&lock->owner, memory_order_relaxed) != 0;
 }
 
+uintptr_t tdo_lock_take_over(tdo_lock_t *lock) {
+  return atomic_exchange(&lock->owner, (uintptr_t)&tdo_lock_thread);
+}
+
+void tdo_lock_hand_back(tdo_lock_t *lock, uintptr_t owner) {
+  TDO_CHECK(tdo_lock_mine(lock));
+  atomic_store(&lock->owner, owner);
+}
+
 void tdo_lock_reset(tdo_lock_t *lock) {
   tdo_lock_init(lock);
 }

@@ -73,6 +73,11 @@ static inline bool tdo_lock_release_alone(tdo_lock_t *lock) {
   return true;
 }
 
+/* Become the owner in the place of another thread, which waits meanwhile and
+   holds it again afterwards. Returns that thread's identity. */
+uintptr_t tdo_lock_take_over(tdo_lock_t *lock);
+void tdo_lock_hand_back(tdo_lock_t *lock, uintptr_t owner);
+
 /* In the child of a fork: make it free and usable whatever it was. */
 void tdo_lock_reset(tdo_lock_t *lock);
 

@@ -3,6 +3,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "interface/entry.h"
+#include "trace/abroad.h"
 
 mps_rank_t mps_rank_ambig(void) {
   return TDO_RANK_AMBIG;
@@ -34,6 +35,8 @@ static mps_res_t root_create(mps_root_t *root_o, mps_arena_t arena,
                 "a root mode has undefined bits", MPS_RES_PARAM);
   like->rank = rank;
   like->mode = mode;
+  like->abroad = tdo_abroad(
+      arena, like->kind == TDO_ROOT_FUNCTION ? like->p : like->base);
   ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_root_create(root_o, arena, like);
   tdo_heap_leave(arena);
@@ -245,23 +248,33 @@ void mps_root_destroy(mps_root_t root) {
 }
 
 mps_res_t mps_thread_reg(mps_thr_t *thr_o, mps_arena_t arena) {
+  tdo_stop_thread_t *stop;
   mps_res_t res;
 
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_REQUIRE(thr_o != NULL, "no place for the thread", MPS_RES_PARAM);
-  ENTRY_ENTER(arena, MPS_RES_FAIL);
-  res = tdo_thread_register(thr_o, arena);
-  tdo_heap_leave(arena);
+  res = tdo_stop_register(&stop);
+  if (res != MPS_RES_OK)
+    return res;
+  res = MPS_RES_FAIL;
+  if (tdo_heap_try_enter(arena)) {
+    res = tdo_thread_register(thr_o, arena, stop);
+    tdo_heap_leave(arena);
+  }
+  if (res != MPS_RES_OK)
+    tdo_stop_deregister(stop);
   return res;
 }
 
 void mps_thread_dereg(mps_thr_t thr) {
+  tdo_stop_thread_t *stop;
   mps_arena_t arena;
 
   ENTRY_REQUIRE(thr != NULL && thr->sig == TDO_THREAD_SIG,
                 "not a thread, or one deregistered", );
   arena = thr->heap;
   ENTRY_ENTER_OUTSIDE(arena, );
-  tdo_thread_deregister(thr);
+  stop = tdo_thread_deregister(thr);
   tdo_heap_leave(arena);
+  tdo_stop_deregister(stop);
 }

@@ -203,17 +203,19 @@ START_TEST(deregistered) {
   handle(SIGUSR1, touch);
   target = find_barred();
   if (target != NULL) {
+    tdo_stop_thread_t *stop;
     size_t before;
     tdo_heap_enter(arena);
     REQUIRE(raise(SIGUSR1) == 0);
     before = turns;
-    tdo_thread_deregister(twice);
+    stop = tdo_thread_deregister(twice);
     twice = NULL;
     for (int i = 0; i < 1000; ++i)
       (void)usleep(100);
     ck_assert_uint_eq(turns, before); /* it is registered as well */
     ck_assert(arena->is_stopped && arena->bars_lost);
     tdo_heap_leave(arena);
+    tdo_stop_deregister(stop);
     check_over();
   }
   end();

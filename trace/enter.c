@@ -189,7 +189,7 @@ static void enter_settle(tdo_heap_t *heap, const void *frame) {
     bool stopped = heap->is_stopped;
     heap->frame = frame;
     heap->eventful = false;
-    if (stopped && heap->stopped_count > 0)
+    if (stopped && heap->has_right)
       tdo_threads_quiet(heap);
     if (heap->shielded)
       enter_close(heap);

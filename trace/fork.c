@@ -24,6 +24,16 @@ static void fork_leave(tdo_heap_t *heap) {
   }
 }
 
+static void fork_lend(tdo_heap_t *heap) {
+  if (heap->forking)
+    atomic_store(&heap->lent, true);
+}
+
+static void fork_recall(tdo_heap_t *heap) {
+  if (heap->forking)
+    atomic_store(&heap->lent, false);
+}
+
 static void fork_leave_child(tdo_heap_t *heap) {
   /* The rest of the session that the child is within must not act on the
      parent's pages. Others begin with a look at `forked`: most children
@@ -58,7 +68,9 @@ static void fork_prepare(void) {
   tdo_lock_global_claim();
   fork_quiet = quiet;
   fork_enter_all();
+  tdo_heaps_each(fork_lend); /* see abroad.h */
   tdo_stop_begin();
+  tdo_heaps_each(fork_recall);
 }
 
 static void fork_over(void) {

@@ -104,6 +104,12 @@ struct mps_arena_s {
   tdo_stop_thread_t **stopped; /* threads stopped in this session */
   size_t stopped_count, stopped_max, thread_count;
   bool is_stopped;
+  bool has_right;        /* to stop threads, in this session */
+  size_t abroad;         /* roots in memory of other arenas (abroad.h) */
+  bool holds_others;     /* their locks, in this session */
+  atomic_bool lent;      /* its holder waits for the right */
+  uintptr_t lender;      /* that holder; 0: the lock was free */
+  struct mps_arena_s *held_for; /* which arena with such roots has the lock */
   bool quiet;            /* signals are blocked until the session is over */
   bool forked;           /* a child that has not entered since the fork */
   bool forking;          /* this thread took the lock to fork */

@@ -15,12 +15,12 @@ static atomic_size_t heaps_readers;
 static _Thread_local size_t heaps_reading /* how often this one does */
     __attribute__((tls_model("initial-exec"))); /* for handlers, see lock.h */
 
-static void heaps_begin(void) {
+void tdo_heaps_begin(void) {
   ++heaps_reading;
   ++heaps_readers;
 }
 
-static void heaps_end(void) {
+void tdo_heaps_end(void) {
   --heaps_readers;
   --heaps_reading;
 }
@@ -63,13 +63,13 @@ tdo_heap_t *tdo_heaps_find(const void *addr) {
   size_t limit = atomic_load(&heaps_limit);
   tdo_heap_t *found = NULL;
 
-  heaps_begin();
+  tdo_heaps_begin();
   for (size_t i = 0; i < limit && found == NULL; ++i) {
     tdo_heap_t *heap = atomic_load(&heaps[i]);
     if (heap != NULL && tdo_space_contains(&heap->space, addr))
       found = heap;
   }
-  heaps_end();
+  tdo_heaps_end();
   return found;
 }
 
@@ -77,25 +77,25 @@ bool tdo_heaps_inside(void) {
   size_t limit = atomic_load(&heaps_limit);
   bool inside = false;
 
-  heaps_begin();
+  tdo_heaps_begin();
   for (size_t i = 0; i < limit && !inside; ++i) {
     tdo_heap_t *heap = atomic_load(&heaps[i]);
     inside = heap != NULL && tdo_lock_mine(&heap->lock);
   }
-  heaps_end();
+  tdo_heaps_end();
   return inside;
 }
 
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap)) {
   size_t limit = atomic_load(&heaps_limit);
 
-  heaps_begin();
+  tdo_heaps_begin();
   for (size_t i = 0; i < limit; ++i) {
     tdo_heap_t *heap = atomic_load(&heaps[i]);
     if (heap != NULL)
       visit(heap);
   }
-  heaps_end();
+  tdo_heaps_end();
 }
 
 void tdo_heaps_after_fork_in_child(void) {

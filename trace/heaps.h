@@ -17,6 +17,9 @@ size_t tdo_heaps_count(void);
 tdo_heap_t *tdo_heaps_find(const void *addr);
 /* Is this thread inside an arena? */
 bool tdo_heaps_inside(void);
+/* From begin to end none of those that VISIT is run for goes; both nest. */
+void tdo_heaps_begin(void);
+void tdo_heaps_end(void);
 /* Run VISIT for every arena. */
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap));
 

@@ -23,6 +23,7 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
     root->closure = &root->tag;
   if (root->thread != NULL)
     ++root->thread->roots;
+  heap->abroad += root->abroad;
   tdo_ring_init(&root->heap_ring);
   tdo_ring_append(&heap->roots, &root->heap_ring);
   root->sig = TDO_ROOT_SIG;
@@ -45,6 +46,7 @@ void tdo_root_destroy(tdo_root_t *root) {
   root_forget_early(root);
   if (root->thread != NULL)
     --root->thread->roots;
+  root->heap->abroad -= root->abroad;
   tdo_ring_remove(&root->heap_ring);
   root->sig = TDO_SIG_DEAD;
   tdo_control_free(&root->heap->control, root, sizeof *root);
@@ -154,7 +156,7 @@ mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root) {
 /* Is it worth it, and can it be scanned in parts? */
 static bool root_is_early(const tdo_root_t *root) {
   return root->kind == TDO_ROOT_AREA && root->rank == TDO_RANK_EXACT &&
-         root_divides(root->area) && root_bytes(root) >= ROOT_CHUNK &&
+         !root->abroad && root_divides(root->area) && root_bytes(root) >= ROOT_CHUNK &&
          root_bytes(root) % sizeof(mps_word_t) == 0 &&
          !atomic_load_explicit(&root->gone, memory_order_relaxed);
 }

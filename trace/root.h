@@ -37,6 +37,7 @@ struct mps_root_s {
   char *base, *limit;
   void *closure;        /* of `area`; points at `tag` if tagged */
   bool tagged;
+  bool abroad;          /* in another arena's memory (abroad.h) */
   mps_scan_tag_s tag;
   tdo_thread_t *thread;
   void *cold;

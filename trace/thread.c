@@ -3,6 +3,7 @@
 #include <string.h>
 #include "code/check.h"
 #include "code/clock.h"
+#include "trace/abroad.h"
 #include "trace/heap.h"
 
 bool tdo_thread_check(const tdo_thread_t *thread) {
@@ -37,7 +38,8 @@ static mps_res_t thread_secure(mps_arena_t heap) {
   return MPS_RES_OK;
 }
 
-mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap) {
+mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap,
+                              tdo_stop_thread_t *stop) {
   tdo_thread_t *thread;
   void *p;
   mps_res_t res;
@@ -52,11 +54,7 @@ mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap) {
   thread = p;
   thread->heap = heap;
   thread->roots = 0;
-  res = tdo_stop_register(&thread->stop);
-  if (res != MPS_RES_OK) {
-    tdo_control_free(&heap->control, thread, sizeof *thread);
-    return res;
-  }
+  thread->stop = stop;
   tdo_ring_init(&thread->heap_ring);
   tdo_ring_append(&heap->threads, &thread->heap_ring);
   ++heap->thread_count;
@@ -78,8 +76,9 @@ static void thread_let_go(tdo_thread_t *thread) {
     }
 }
 
-void tdo_thread_deregister(tdo_thread_t *thread) {
+tdo_stop_thread_t *tdo_thread_deregister(tdo_thread_t *thread) {
   mps_arena_t heap = thread->heap;
+  tdo_stop_thread_t *stop = thread->stop;
 
   tdo_threads_quiet(heap);
   TDO_ASSERT(thread->roots == 0,
@@ -90,8 +89,8 @@ void tdo_thread_deregister(tdo_thread_t *thread) {
   tdo_ring_remove(&thread->heap_ring);
   thread->sig = TDO_SIG_DEAD;
   --heap->thread_count;
-  tdo_stop_deregister(thread->stop);
   tdo_control_free(&heap->control, thread, sizeof *thread);
+  return stop;
 }
 
 static bool thread_others(mps_arena_t heap) {
@@ -102,8 +101,26 @@ static bool thread_others(mps_arena_t heap) {
   return false;
 }
 
+/* The right to stop threads, and what else has to be had before. */
+static void threads_begin(mps_arena_t heap) {
+  atomic_store(&heap->lent, true);
+  tdo_stop_begin();
+  atomic_store(&heap->lent, false);
+  heap->has_right = true;
+  if (heap->abroad > 0)
+    tdo_abroad_hold(heap);
+}
+
+static void threads_end(mps_arena_t heap) {
+  if (heap->holds_others)
+    tdo_abroad_release(heap);
+  heap->has_right = false;
+  tdo_stop_end();
+}
+
 void tdo_threads_stop(mps_arena_t heap) {
-  if (heap->is_stopped ? heap->stopped_count > 0 : thread_others(heap))
+  if (heap->is_stopped ? heap->has_right
+                       : thread_others(heap) || heap->abroad > 0)
     tdo_threads_quiet(heap);
   if (heap->is_stopped) /* maybe by a handler's hit, just before */
     return;
@@ -118,7 +135,9 @@ void tdo_threads_stop(mps_arena_t heap) {
     ++heap->stats.stops;
     heap->stats.stopped += heap->stopped_count;
     heap->stopped_at = tdo_clock_ns();
-    tdo_stop_begin();
+  }
+  if (heap->stopped_count > 0 || heap->abroad > 0) {
+    threads_begin(heap);
     tdo_stop_threads(heap->stopped, heap->stopped_count);
   }
 }
@@ -128,9 +147,10 @@ void tdo_threads_go(mps_arena_t heap) {
     return;
   if (heap->stopped_count > 0) {
     tdo_resume_threads(heap->stopped, heap->stopped_count);
-    tdo_stop_end();
     heap->stats.stopped_ns += tdo_clock_ns() - heap->stopped_at;
   }
+  if (heap->has_right)
+    threads_end(heap);
   heap->stopped_count = 0;
   heap->is_stopped = false;
 }

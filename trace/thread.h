@@ -18,8 +18,12 @@ struct mps_thr_s {
 
 #define TDO_THREAD_SIG ((tdo_sig_t)0x51974EAD) /* THREAD */
 
-mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap);
-void tdo_thread_deregister(tdo_thread_t *thread);
+/* STOP is the calling thread's record, with a reference for the registration,
+   which deregister returns. These are had and given back outside of the arena:
+   both need the right to stop threads (abroad.h). */
+mps_res_t tdo_thread_register(tdo_thread_t **thread_o, mps_arena_t heap,
+                              tdo_stop_thread_t *stop);
+tdo_stop_thread_t *tdo_thread_deregister(tdo_thread_t *thread);
 bool tdo_thread_check(const tdo_thread_t *thread);
 
 /* Stop the arena's other threads, let them go; idempotent. */

@@ -1,0 +1,70 @@
+/* Testudo: roots of one arena in memory of another.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/abroad.h"
+#include <sched.h>
+#include "trace/heaps.h"
+
+bool tdo_abroad(const tdo_heap_t *heap, const void *p) {
+  tdo_heap_t *other = tdo_heaps_find(p);
+  bool adopted;
+
+  if (other == NULL || other == heap || !other->shielded)
+    return false;
+  if (!tdo_lock_try(&other->lock))
+    return true;
+  adopted = tdo_shield_adopted(&other->shield, tdo_heap_page(other, p));
+  tdo_lock_release(&other->lock);
+  return adopted;
+}
+
+/* Under the right. */
+static tdo_heap_t *abroad_for; /* who takes locks */
+static bool abroad_busy;       /* one could not be had */
+
+static void abroad_take(tdo_heap_t *heap) {
+  if (!heap->shielded || tdo_lock_mine(&heap->lock))
+    return;
+  if (tdo_lock_try(&heap->lock)) {
+    heap->lender = 0;
+  } else if (atomic_load(&heap->lent)) {
+    heap->lender = tdo_lock_take_over(&heap->lock);
+    if (heap->is_stopped) /* so it says already */
+      tdo_stop_threads(heap->stopped, heap->stopped_count);
+  } else {
+    abroad_busy = true;
+    return;
+  }
+  heap->held_for = abroad_for;
+}
+
+void tdo_abroad_hold(tdo_heap_t *heap) {
+  heap->holds_others = true;
+  tdo_heaps_begin(); /* none goes meanwhile */
+  do {
+    abroad_for = heap;
+    abroad_busy = false;
+    tdo_heaps_each(abroad_take);
+    if (abroad_busy)
+      (void)sched_yield();
+  } while (abroad_busy);
+}
+
+static void abroad_give_back(tdo_heap_t *heap) {
+  if (heap->held_for != abroad_for)
+    return;
+  heap->held_for = NULL;
+  if (heap->lender == 0) {
+    tdo_lock_release(&heap->lock);
+    return;
+  }
+  if (heap->is_stopped)
+    tdo_resume_threads(heap->stopped, heap->stopped_count);
+  tdo_lock_hand_back(&heap->lock, heap->lender);
+}
+
+void tdo_abroad_release(tdo_heap_t *heap) {
+  abroad_for = heap;
+  tdo_heaps_each(abroad_give_back);
+  tdo_heaps_end();
+  heap->holds_others = false;
+}
