@@ -31,6 +31,7 @@ static const char *plinth_name(void) {
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "code/file.h"
@@ -67,9 +68,29 @@ static int plinth_file(mps_io_t io) {
   return (int)(uintptr_t)io - 1;
 }
 
+/* Empty FILE, unless another process writes to it: a program that starts
+   another passes its file's name on to it. The lock is of this process alone; a
+   child that it forks does not keep it. */
+static bool plinth_empty(int file) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  struct stat status;
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    return true;
+  }
+  if (fcntl(file, F_SETLK, &lock) != 0 &&
+      (errno == EAGAIN || errno == EACCES)) {
+    return false;
+  }
+  return ftruncate(file, 0) == 0;
+}
+
 mps_res_t mps_io_create(mps_io_t *io_o) {
-  int file = tdo_file_open(plinth_name(), O_WRONLY | O_CREAT | O_TRUNC);
+  int file = tdo_file_open(plinth_name(), O_WRONLY | O_CREAT);
   if (file < 0) {
+    return MPS_RES_IO;
+  }
+  if (!plinth_empty(file)) {
+    tdo_file_close(file);
     return MPS_RES_IO;
   }
   *io_o = (mps_io_t)((uintptr_t)file + 1);

@@ -123,5 +123,35 @@ START_TEST(output) {
 }
 END_TEST
 
+/* A file that another process writes to is left to that. */
+START_TEST(output_taken) {
+  char name[] = "/tmp/test_plinth_XXXXXX", data[16] = {0};
+  char text[] = "hello";
+  int fd = mkstemp(name), ready[2], over[2], status;
+  mps_io_t io;
+  ck_assert(fd >= 0 && pipe(ready) == 0 && pipe(over) == 0);
+  ck_assert_int_eq(setenv("MPS_TELEMETRY_FILENAME", name, 1), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    bool done = mps_io_create(&io) == MPS_RES_OK &&
+                mps_io_write(io, text, 5) == MPS_RES_OK &&
+                write(ready[1], text, 1) == 1 && read(over[0], data, 1) == 1;
+    suite_leave(done ? EXIT_SUCCESS : EXIT_FAILURE);
+  }
+  ck_assert_int_eq(read(ready[0], data, 1), 1);
+  ck_assert_int_eq(mps_io_create(&io), MPS_RES_IO);
+  ck_assert_int_eq(read(fd, data, sizeof data), 5);
+  ck_assert_str_eq(data, text);
+  ck_assert_int_eq(write(over[1], text, 1), 1);
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS);
+  ck_assert_int_eq(mps_io_create(&io), MPS_RES_OK);
+  ck_assert_int_eq(lseek(fd, 0, SEEK_END), 0);
+  mps_io_destroy(io);
+  (void)close(fd);
+  (void)unlink(name);
+}
+END_TEST
+
 SUITE_MAIN("plinth", 30, telemetry_control, assertions, default_handler,
-           c_library, output)
+           c_library, output, output_taken)
