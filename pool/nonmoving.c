@@ -295,6 +295,7 @@ mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   if (nm->freed != NULL && seg->top < seg->gc.seg.limit)
     nm->freed(nm, seg, seg->top, seg->gc.seg.limit);
   nm_attach(nm, ap, seg, 0, seg->units, true);
+  ap->whole = single;
   return MPS_RES_OK;
 }
 

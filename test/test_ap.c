@@ -2,6 +2,7 @@
    (interface, sections 2.7, 2.8, 2.9, 2.11-2.13, 5).
    SPDX-License-Identifier: BSD-2-Clause */
 #include "mpscams.h"
+#include "mpscawl.h"
 #include "mpsclo.h"
 #include "mpscmvt.h"
 #include "trace/heap.h"
@@ -63,6 +64,51 @@ START_TEST(test_no_flip) {
 END_TEST
 
 /* Sizes that overflow go to fill, and fail. */
+/* What else than a large block is allocated where it became void? Nothing that
+   leaves the block's bytes among the objects, and the next block of its size
+   is there again. */
+START_TEST(test_void_large) {
+  mps_pool_class_t cls[] = {mps_class_ams(), mps_class_awl(), mps_class_aeph(),
+                            mps_class_amc()};
+  size_t size = (size_t)4 << 20, in_use, rest;
+  mps_frame_t frame;
+  mps_addr_t p, q;
+  heap_start(cls[_i % 4]);
+  table[0] = node(2);
+  in_use = mps_pool_total_size(pool) - mps_pool_free_size(pool);
+  ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
+  memset(p, 0xFF, size);
+  collect();
+  ck_assert_int_eq(mps_commit(ap, p, size), 0);
+  rest = ap->limit == NULL ? 0 : (size_t)((char *)ap->limit - (char *)p);
+  ck_assert_uint_le(mps_pool_total_size(pool) - mps_pool_free_size(pool),
+                    in_use + rest);
+  if (_i < 4) {
+    ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+    for (size_t i = 0; i < 40; ++i)
+      table[i] = numbered(i);
+  } else {
+    ck_assert_int_eq(mps_reserve(&q, ap, size), MPS_RES_OK);
+    ck_assert_ptr_eq(p, q);
+    *(mps_word_t *)q = size << 3 | OBJ_LEAF;
+    ck_assert_int_eq(mps_commit(ap, q, size), 1);
+    table[40] = q;
+    for (size_t i = 0; i < 40; ++i)
+      table[i] = numbered(i);
+    ck_assert_uint_eq(obj_size(table[40]), size);
+  }
+  for (size_t round = 0; round < 3; ++round) {
+    collect();
+    for (size_t i = 0; i < 40; ++i)
+      ck_assert_uint_eq(number_of(table[i]), i);
+    memset(table, 0, 10 * sizeof table[0]);
+    for (size_t i = 0; i < 10; ++i)
+      table[i] = numbered(i);
+  }
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_overflow) {
   mps_addr_t p = &p;
   heap_start(mps_class_amc());
@@ -788,7 +834,7 @@ START_TEST(test_accounts) {
 END_TEST
 
 SUITE_LOOPS_MAIN("ap", 60, {test_protocol, 1}, {test_no_flip, 2},
-                 {test_overflow, 1},
+                 {test_void_large, 8}, {test_overflow, 1},
                  {test_several_in_one, 1}, {test_lists, 1},
                  {test_destroy_in_collection, 1}, {test_frames, 1},
                  {test_frames_manual, 1}, {test_patterns, 1},

@@ -60,7 +60,7 @@ void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit) {
   ap->seg = seg;
   ap->base = ap->counted = base;
   ap->limit = limit;
-  ap->trapped = false;
+  ap->trapped = ap->whole = false;
   ap->pub.init = ap->pub.alloc = base;
   ap->pub.limit = limit;
 }
@@ -68,11 +68,20 @@ void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit) {
 void tdo_ap_resume(tdo_ap_t *ap) {
   if (!ap->trapped)
     return;
-  ap->trapped = false;
   if (ap->seg == NULL)
     ap->base = ap->frozen = ap->limit = NULL;
   ap->pub.init = ap->pub.alloc = ap->frozen;
+  if (ap->seg != NULL && ap->whole) /* who comes back to fill gets it */
+    return;
+  ap->trapped = false;
   ap->pub.limit = ap->limit;
+}
+
+/* Can the rest of the buffer be given to a block of SIZE bytes? */
+static bool ap_fits(const tdo_ap_t *ap, size_t size) {
+  size_t rest = (size_t)(ap->limit - (char *)ap->pub.alloc);
+
+  return ap->whole ? size == rest : size <= rest;
 }
 
 void tdo_ap_detach(tdo_ap_t *ap) {
@@ -122,7 +131,7 @@ mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
 
   tdo_ap_resume(ap);
   /* The function form of reserve comes here even when the block fits. */
-  if (ap->seg == NULL || size > (size_t)(ap->limit - (char *)ap->pub.alloc)) {
+  if (ap->seg == NULL || !ap_fits(ap, size)) {
     tdo_ap_detach(ap);
     res = ap->pool->klass->fill(ap->pool, ap, size);
     if (res != MPS_RES_OK)
@@ -130,6 +139,8 @@ mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
     TDO_EVENT(OBJECT, FILL, (tdo_word_t)&ap->pub, (tdo_word_t)ap->base,
               (tdo_word_t)(ap->limit - ap->base));
   }
+  ap->trapped = false;
+  ap->pub.limit = ap->limit;
   *p_o = ap->pub.init;
   ap->pub.alloc = (char *)ap->pub.alloc + size;
   return MPS_RES_OK;

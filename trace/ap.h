@@ -6,6 +6,9 @@
              mutator may be between reserve and commit (init != alloc) only
              `limit` may be changed, and only to null.
    .trapped  pub.limit is null iff the point has no buffer or is trapped.
+   .whole    a buffer made for one large block is given to a block of its size,
+             whole, or given back: where the flip came before the commit, the
+             point stays trapped until it comes back to fill.
    .held     the mutator may be anywhere between reserve and commit when a
              flip traps the point, and go on to write to the block that it
              reserved: the buffer's memory from `frozen` on is the point's
@@ -28,6 +31,7 @@ struct tdo_ap {
   char *counted;   /* end of what its generation knows to be new */
   char *limit;     /* true limit of the buffer */
   bool trapped;    /* by a flip: the client's fields are stale */
+  bool whole;      /* the buffer is for one block (.whole) */
   char *frozen;    /* while trapped: end of what was committed then */
   bool hash_arrays;/* do not count towards scheduling */
   mps_rank_t rank;
@@ -85,12 +89,14 @@ static inline size_t tdo_ap_count(tdo_ap_t *ap, char *init) {
 }
 
 /* The mutator is not between reserve and commit, or learns that its block is
-   void: a trapped point gets the rest of its buffer back, if any. */
+   void: a trapped point gets the rest of its buffer back, if any, but for what
+   is .whole. */
 void tdo_ap_resume(tdo_ap_t *ap);
 /* Give the buffer back to the pool's class (method `empty`); the point then
    has none. Not between reserve and commit, unless trapped. */
 void tdo_ap_detach(tdo_ap_t *ap);
-/* Classes: give the point the buffer [BASE, LIMIT) of segment SEG. */
+/* Classes: give the point the buffer [BASE, LIMIT) of segment SEG. It is not
+   .whole; the class may say so next. */
 void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit);
 /* The flip: make the point's next use fail, while the mutator may be
    anywhere. The buffer stays attached (.held). */
