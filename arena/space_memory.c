@@ -93,7 +93,7 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most,
 
   while (g > 0) {
     size_t z = space_zone_of(sp, g - 1), low = space_zone_first(sp, z);
-    size_t limit, first;
+    size_t limit, first, piece;
     if (sp->zone[z].memory == sp->zone[z].used) {
       g = low;
       continue;
@@ -115,7 +115,15 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most,
     *at = first;
     if (memory_empty(sp, first, limit))
       return true;
-    g = first;
+    /* That would make one more mapping; so would whatever is inside the run.
+       Its lower end need not. */
+    piece = limit - first;
+    while (first > 0 && memory_may_go(sp, first - 1, split))
+      --first;
+    *at = g = first;
+    if (split && first + piece < limit &&
+        memory_empty(sp, first, first + piece))
+      return true;
   }
   *at = 0;
   return false;

@@ -377,6 +377,40 @@ START_TEST(test_too_large) {
 }
 END_TEST
 
+/* Where the system takes nothing back, it is not asked for every grain of a
+   run; the lower end goes where the upper one may not. */
+START_TEST(test_not_taken_back) {
+  size_t a, calls, spare, result;
+  space_start(ZONES * ZONE, SIZE_MAX, 1.0);
+  a = take(200, TDO_GROUP_MANUAL, false);
+  tdo_space_free(&space, a + 1, 198); /* between two that are used */
+  tdo_vm_double_refuse_kind(&twin, TDO_VM_COMMIT, true);
+  tdo_vm_double_refuse_kind(&twin, TDO_VM_DECOMMIT, true);
+  calls = twin.calls_count;
+  (void)tdo_space_alloc(&result, &space, 1, tdo_space_group_new(&space, 5),
+                        false, &space);
+  ck_assert_uint_gt(twin.calls_count, calls);
+  ck_assert_uint_lt(twin.calls_count, calls + 50);
+  tdo_vm_double_refuse_kind(&twin, TDO_VM_COMMIT, false);
+  tdo_vm_double_refuse_kind(&twin, TDO_VM_DECOMMIT, false);
+  space_verify();
+  space_stop();
+
+  space_start(ZONES * ZONE, SIZE_MAX, 1.0);
+  a = take(200, TDO_GROUP_MANUAL, false);
+  tdo_space_free(&space, a, 190); /* free address space below */
+  tdo_vm_double_limit(&twin, twin.mappings);
+  spare = space.spare;
+  tdo_space_purge(&space, 5 * GRAIN);
+  ck_assert_uint_eq(space.spare, spare - 5 * GRAIN);
+  ck_assert(a == 0 || !tdo_bits_get(space.memory, a));
+  ck_assert(tdo_bits_get(space.memory, a + 180));
+  tdo_vm_double_limit(&twin, SIZE_MAX);
+  space_verify();
+  space_stop();
+}
+END_TEST
+
 /* What is withheld stays free, whoever else might have it. */
 START_TEST(test_withheld) {
   size_t a, n = 0;
@@ -619,4 +653,5 @@ SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
                  {test_limits, 1}, {test_left, 2}, {test_too_large, 1},
                  {test_withheld, 1}, {test_holes, 1}, {test_kept, 1},
                  {test_scarce, 1}, {test_granted, 1}, {test_create_refused, 1},
+                 {test_not_taken_back, 1},
                  {test_random, 4})
