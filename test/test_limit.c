@@ -132,6 +132,44 @@ START_TEST(comes_and_goes) {
 }
 END_TEST
 
+/* Chains of the client's whose generations may grow larger than memory, so that it
+   runs out before any is full; objects are made in each in turn. */
+START_TEST(large_generations) {
+  const size_t count = _i % 2 == 0 ? 1 : 3;
+  mps_gen_param_s gen = {1 << 20, 0.8}; /* 1 GiB */
+  mps_chain_t chains[3];
+  mps_pool_t pools[3];
+  mps_ap_t points[3];
+  begin(factors[_i / 2], false);
+  for (size_t i = 0; i < count; ++i) {
+    ck_assert_int_eq(mps_chain_create(&chains[i], arena, 1, &gen), MPS_RES_OK);
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_FORMAT, fmt);
+      MPS_ARGS_ADD(args, MPS_KEY_CHAIN, chains[i]);
+      ck_assert_int_eq(mps_pool_create_k(&pools[i], arena, mps_class_amc(),
+                                         args),
+                       MPS_RES_OK);
+    }
+    MPS_ARGS_END(args);
+    points[i] = point(pools[i]);
+  }
+  point_of = points[0];
+  build();
+  for (size_t i = 0; i < 5 * vectors * SLOTS; ++i) {
+    point_of = points[i % count];
+    replace(random_below(vectors), random_below(SLOTS));
+  }
+  check();
+  mps_arena_park(arena);
+  for (size_t i = 0; i < count; ++i) {
+    mps_ap_destroy(points[i]);
+    mps_pool_destroy(pools[i]);
+    mps_chain_destroy(chains[i]);
+  }
+  end();
+}
+END_TEST
+
 /* An object more, at the head of a list that counts down. */
 static mps_res_t push(void) {
   mps_addr_t obj;
@@ -272,4 +310,4 @@ END_TEST
 #define LOOPS (2 * sizeof factors / sizeof factors[0])
 
 SUITE_LOOPS_MAIN("limit", 120, {random_deaths, LOOPS}, {comes_and_goes, LOOPS},
-                 {too_large, 1}, {thinned, 12}, {room_is_given, 2})
+                 {large_generations, LOOPS}, {too_large, 1}, {thinned, 12}, {room_is_given, 2})

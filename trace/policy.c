@@ -289,12 +289,18 @@ static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   return false;
 }
 
-/* Promote CHAIN as it is, while minor collections would find next to nothing.
-   What is lost by that until the next full collection is bounded. */
+/* Is the default chain promoted as it is? */
+static bool policy_promotes(tdo_heap_t *heap) {
+  return (heap->tenure > 0 && heap->tenured < policy_tenure_room(heap)) ||
+         tdo_shortage_crammed(heap);
+}
+
+/* Promote CHAIN as it is, while minor collections would find next to nothing, or
+   there is no room for what they find. What is lost by that until the next full
+   collection is bounded. */
 static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
-  if (chain != heap->default_chain ||
-      ((heap->tenure <= 0 || heap->tenured >= policy_tenure_room(heap)) &&
-       !tdo_shortage_crammed(heap)))
+  if (chain != heap->default_chain ? tdo_shortage_fits(heap, chain)
+                                   : !policy_promotes(heap))
     return false;
   return policy_tenure_part(heap, chain) || policy_due(chain) < 0;
 }

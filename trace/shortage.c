@@ -49,6 +49,15 @@ bool tdo_shortage_crammed(const tdo_heap_t *heap) {
   return tdo_shortage_room(heap) <= 0;
 }
 
+bool tdo_shortage_fits(const tdo_heap_t *heap, const tdo_chain_t *chain) {
+  double size = 0;
+
+  for (size_t i = 0; i < chain->count; ++i)
+    size += chain->gens[i].size;
+  return !tdo_shortage_possible(heap) ||
+         size < ROOM_SURE * shortage_free(heap);
+}
+
 bool tdo_shortage_near(const tdo_heap_t *heap) {
   double room = tdo_shortage_room(heap);
 
@@ -110,11 +119,21 @@ double tdo_shortage_pace(const tdo_heap_t *heap, double room) {
              : room;
 }
 
+void tdo_shortage_promote(tdo_heap_t *heap) {
+  if (!tdo_shortage_crammed(heap))
+    return;
+  TDO_RING_FOR(node, &heap->chains) {
+    (void)tdo_tenure(heap, TDO_RING_ENTRY(tdo_chain_t, heap_ring, node),
+                     SIZE_MAX);
+  }
+}
+
 /* ---- it ran out ---- */
 
-/* Collect the chains only: cheap where the heap is full of old objects and
-   the program makes garbage. True if that gave back a fair share of what was
-   looked at: then it costs no more than any minor collection. */
+/* Collect the chains only, those that there is room to copy: cheap where the heap
+   is full of old objects and the program makes garbage. True if that gave back a
+   fair share of what was looked at: then it costs no more than any minor
+   collection. */
 static bool shortage_collect_minor(tdo_heap_t *heap) {
   double all = tdo_heap_size(heap);
   size_t room = tdo_space_room(&heap->space), looked = 0;
@@ -123,6 +142,8 @@ static bool shortage_collect_minor(tdo_heap_t *heap) {
     return false;
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    if (!tdo_shortage_fits(heap, chain))
+      continue;
     heap->trace_emergency_next = true;
     if (tdo_trace_start(heap, chain, chain->count - 1, "Memory ran out.")) {
       looked += heap->trace.condemned;

@@ -29,6 +29,9 @@ double tdo_shortage_share(const tdo_heap_t *heap, double *part_o);
 bool tdo_shortage_crammed(const tdo_heap_t *heap);
 bool tdo_shortage_near(const tdo_heap_t *heap);
 
+/* Is there room to copy all of CHAIN? */
+bool tdo_shortage_fits(const tdo_heap_t *heap, const tdo_chain_t *chain);
+
 /* Is there no room to copy what lives, old and young: of a heap so small that
    this was done the last time; of any? */
 bool tdo_shortage_small(const tdo_heap_t *heap);
@@ -43,6 +46,10 @@ void tdo_shortage_raised(tdo_heap_t *heap, size_t room);
 /* What is withheld of a request that would fail otherwise, before which there was
    ROOM: as much as collections made for it may be had. */
 size_t tdo_shortage_kept(tdo_heap_t *heap, size_t room);
+
+/* What is young becomes old as it is, if there may be no room to copy it: the full
+   collection that is to begin marks it in place, and tells what is sparse. */
+void tdo_shortage_promote(tdo_heap_t *heap);
 
 /* Is it time for a full collection, for want of room? */
 bool tdo_shortage_full_due(const tdo_heap_t *heap);

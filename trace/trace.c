@@ -214,8 +214,10 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   trace->in_place = trace->full && !trace->small &&
                     (trace_stays(heap) || tdo_shortage_all(heap));
   trace->dense = trace->part = 0;
-  if (trace->in_place)
+  if (trace->in_place) {
+    tdo_shortage_promote(heap);
     trace->dense = tdo_shortage_share(heap, &trace->part);
+  }
   trace->emergency = heap->trace_emergency_next && trace->part <= 0 &&
                      trace->dense <= heap->evacuate.least;
   heap->trace_emergency_next = false;
