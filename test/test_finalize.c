@@ -1,5 +1,6 @@
 /* Testudo: tests of finalization, messages and location dependencies
    (interface, sections 2.18-2.21). SPDX-License-Identifier: BSD-2-Clause */
+#include <time.h>
 #include "trace/heap.h"
 
 #include "test/objects.h"
@@ -454,9 +455,52 @@ START_TEST(test_managed_dependency) {
 }
 END_TEST
 
+/* Seconds that it takes to destroy COUNT pools, each with some registrations,
+   one after the other. */
+static double end_seconds(size_t count) {
+  mps_pool_t *pools = calloc(count, sizeof *pools);
+  mps_clock_t begin;
+  double seconds;
+  REQUIRE(pools != NULL);
+  for (size_t i = 0; i < count; ++i) {
+    mps_ap_t on;
+    pools[i] = own_chain_pool(mps_class_amc());
+    on = point(pools[i]);
+    for (size_t k = 0; k < 10; ++k) {
+      mps_addr_t obj = obj_on(on, OBJ_NODE, 2);
+      REQUIRE(mps_finalize(arena, &obj) == MPS_RES_OK);
+    }
+    mps_ap_destroy(on);
+  }
+  begin = clock();
+  for (size_t i = 0; i < count; ++i)
+    mps_pool_destroy(pools[i]);
+  seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+  free(pools);
+  return seconds;
+}
+
+/* A pool's end looks at its own registrations, not at those of all others. */
+START_TEST(test_pools_end) {
+  double little, much;
+  begin(mps_class_amc());
+  enable_all();
+  mps_arena_park(arena); /* objects in variables */
+  table[0] = numbered(0);
+  ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
+  little = end_seconds(suite_size(500, 50));
+  much = end_seconds(suite_size(5000, 500));
+  ck_assert_double_lt(much, 20 * little + 0.2);
+  table[0] = NULL;
+  collect();
+  ck_assert_uint_eq(count_messages(FINAL), 1);
+  heap_stop();
+}
+END_TEST
+
 SUITE_MAIN("finalize", 60, test_constants, test_disabled, test_gc_messages,
            test_accumulate, test_fix_handle, test_finalize,
            test_finalize_header_leaf, test_cycle, test_message_keeps,
            test_several_registrations, test_definalize, test_pinned,
            test_counts, test_many, test_stale, test_old_dependency,
-           test_managed_dependency)
+           test_managed_dependency, test_pools_end)

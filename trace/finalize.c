@@ -4,16 +4,17 @@
 #include "code/event.h"
 #include "trace/heap.h"
 
-void tdo_finals_init(tdo_finals_t *f) {
+void tdo_finals_init(tdo_pool_t *pool) {
   for (int i = 0; i < TDO_FINAL_LISTS; ++i)
-    tdo_ring_init(&f->lists[i]);
+    tdo_ring_init(&pool->final_lists[i]);
 }
 
-/* The list for objects of GEN. */
-static tdo_ring_t *finals_list(mps_arena_t heap, const tdo_gen_t *gen) {
-  int i = gen->bit == 0 ? TDO_FINAL_LISTS - 1 : __builtin_ctz(gen->bit);
+/* The list for objects of SEG. */
+static tdo_ring_t *finals_list(const tdo_gcseg_t *seg) {
+  unsigned bit = seg->gen->bit;
 
-  return &heap->finals.lists[i];
+  return &seg->pool->final_lists[bit == 0 ? TDO_FINAL_LISTS - 1
+                                          : __builtin_ctz(bit)];
 }
 
 /* May an object of SEG have REF as its client pointer? */
@@ -42,7 +43,7 @@ mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
     return res;
   final->ref = ref;
   ++seg->pool->finals;
-  tdo_ring_append(finals_list(heap, seg->gen), &final->ring);
+  tdo_ring_append(finals_list(seg), &final->ring);
   TDO_EVENT(OBJECT, FINALIZE, (tdo_word_t)heap, (tdo_word_t)ref);
   return MPS_RES_OK;
 }
@@ -60,8 +61,10 @@ static bool final_is_of(mps_arena_t heap, const tdo_message_t *final,
 }
 
 static mps_res_t final_remove(mps_arena_t heap, mps_addr_t ref) {
-  for (int i = 0; i < TDO_FINAL_LISTS; ++i)
-    TDO_RING_FOR(node, &heap->finals.lists[i]) {
+  const tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, ref);
+
+  for (int i = 0; seg != NULL && i < TDO_FINAL_LISTS; ++i)
+    TDO_RING_FOR(node, &seg->pool->final_lists[i]) {
       tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
       if (final_is_of(heap, final, ref)) {
         tdo_message_free(heap, final);
@@ -97,20 +100,29 @@ static void finals_sort(mps_arena_t heap, tdo_ring_t *list,
     if (!seg->white ||
                seg->pool->klass->alive(seg->pool, seg, &final->ref)) {
       seg = tdo_gcseg_of(&heap->space, final->ref);
-      tdo_ring_append(finals_list(heap, seg->gen), node);
+      tdo_ring_append(finals_list(seg), node);
     } else {
       tdo_ring_append(dead, node);
     }
   }
 }
 
+/* The same for all objects of POOL that are condemned. */
+static void finals_sort_pool(mps_arena_t heap, tdo_pool_t *pool,
+                             tdo_ring_t *dead) {
+  for (int i = 0; pool->finals > 0 && i < TDO_FINAL_LISTS; ++i)
+    if (heap->trace.full || (heap->trace.bits & (1u << i)))
+      finals_sort(heap, &pool->final_lists[i], dead);
+}
+
 void tdo_finals_trace(mps_arena_t heap, tdo_scan_t *scan) {
   tdo_ring_t dead;
 
   tdo_ring_init(&dead);
-  for (int i = 0; i < TDO_FINAL_LISTS; ++i)
-    if (heap->trace.full || (heap->trace.bits & (1u << i)))
-      finals_sort(heap, &heap->finals.lists[i], &dead);
+  TDO_RING_FOR(node, &heap->traced) {
+    finals_sort_pool(heap, TDO_RING_ENTRY(tdo_pool_t, traced_ring, node),
+                     &dead);
+  }
   /* All are found before any is preserved, so that members of cycles and
      what other finalizable blocks refer to are posted too. */
   TDO_RING_FOR(node, &dead) {
@@ -137,26 +149,31 @@ static bool final_in_pool(mps_arena_t heap, mps_addr_t ref,
   return seg != NULL && seg->pool == pool;
 }
 
-static void finals_forget_messages(mps_arena_t heap, tdo_ring_t *ring,
-                                   const tdo_pool_t *pool) {
+/* Of POOL COUNT messages are left, in this ring or others; how many in others? */
+static size_t finals_forget_messages(mps_arena_t heap, tdo_ring_t *ring,
+                                     const tdo_pool_t *pool, size_t count) {
   TDO_RING_FOR(node, ring) {
     tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
-    if (m->type == TDO_MESSAGE_FINALIZATION && !m->gone)
+    if (count == 0)
+      break;
+    if (m->type == TDO_MESSAGE_FINALIZATION && !m->gone) {
       m->gone = final_in_pool(heap, m->ref, pool);
+      count -= m->gone;
+    }
   }
+  return count;
 }
 
 void tdo_finals_forget(mps_arena_t heap, const tdo_pool_t *pool) {
-  if (pool->finals == 0)
-    return;
-  for (int i = 0; i < TDO_FINAL_LISTS; ++i)
-    TDO_RING_FOR(node, &heap->finals.lists[i]) {
-      tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
-      if (final_in_pool(heap, final->ref, pool))
-        tdo_message_free(heap, final);
+  size_t count;
+
+  for (int i = 0; pool->finals > 0 && i < TDO_FINAL_LISTS; ++i)
+    TDO_RING_FOR(node, (tdo_ring_t *)&pool->final_lists[i]) {
+      tdo_message_free(heap, TDO_RING_ENTRY(tdo_message_t, ring, node));
     }
-  finals_forget_messages(heap, &heap->messages.queue, pool);
-  finals_forget_messages(heap, &heap->messages.retrieved, pool);
+  count = finals_forget_messages(heap, &heap->messages.queue, pool,
+                                 pool->finals);
+  (void)finals_forget_messages(heap, &heap->messages.retrieved, pool, count);
 }
 
 void tdo_finals_scan_messages(mps_arena_t heap, tdo_scan_t *scan) {

@@ -2,20 +2,14 @@
    SPDX-License-Identifier: BSD-2-Clause
 
    A registration is the message that will tell of the object. They lie in
-   lists by the generation of their object, so that a collection looks at those
-   of condemned generations only. */
+   lists of the object's pool by its generation, so that a collection looks at
+   those of condemned generations only, and the end of a pool at its own. */
 #ifndef TDO_TRACE_FINALIZE_H
 #define TDO_TRACE_FINALIZE_H
 
 #include "trace/scan.h"
 
-#define TDO_FINAL_LISTS 9 /* one a generation bit, one for the top */
-
-typedef struct tdo_finals {
-  tdo_ring_t lists[TDO_FINAL_LISTS];
-} tdo_finals_t;
-
-void tdo_finals_init(tdo_finals_t *f);
+void tdo_finals_init(tdo_pool_t *pool);
 mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref);
 mps_res_t tdo_definalize(mps_arena_t heap, mps_addr_t ref);
 /* POOL is about to be destroyed. */

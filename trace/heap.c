@@ -138,7 +138,6 @@ static void heap_init_fields(tdo_heap_t *heap,
   tdo_trace_init(&heap->trace, heap);
   tdo_ld_history_init(&heap->ld);
   tdo_messages_init(&heap->messages);
-  tdo_finals_init(&heap->finals);
   tdo_evacuate_begin(&heap->evacuate);
   heap->pause_time = options->pause_time;
   heap->extended = options->extended;

@@ -30,6 +30,7 @@ mps_res_t tdo_pool_create(tdo_pool_t **pool_o, mps_arena_t heap,
   tdo_ring_init(&pool->traced_ring);
   tdo_ring_init(&pool->aps);
   tdo_ring_init(&pool->segs);
+  tdo_finals_init(pool);
   res = klass->init(pool, args);
   if (res != MPS_RES_OK) {
     if (pool->format != NULL)

@@ -15,6 +15,8 @@ typedef struct mps_pool_class_s tdo_pool_class_t;
 typedef struct tdo_gcseg tdo_gcseg_t;
 typedef struct tdo_scan tdo_scan_t;
 
+#define TDO_FINAL_LISTS 9 /* one a generation bit, one for the top */
+
 /* The head of every pool; a class's own structure begins with it. */
 struct mps_pool_s {
   tdo_sig_t sig;
@@ -28,6 +30,7 @@ struct mps_pool_s {
   size_t align;
   size_t finals;          /* registrations for finalization of its blocks, and
                              messages of it that are not discarded */
+  tdo_ring_t final_lists[TDO_FINAL_LISTS]; /* the registrations (finalize.h) */
   size_t total, free;     /* bytes; interface, section 2.9 "Size accounting";
                              buffers' unused part is not in `free` */
 };
