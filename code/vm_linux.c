@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -96,6 +97,10 @@ static void vm_trim(tdo_vm_t *vm, uintptr_t base, uintptr_t limit) {
   }
 }
 
+/* Does the process lock all its memory (mlockall)? So it was when the last
+   reservation was made. */
+static atomic_bool vm_locks;
+
 /* Touch a fresh reservation while it is one mapping, and close it again. The
    kernel then knows all its pages by one owner (anon_vma), which every
    mapping that is split off inherits; mappings of different owners never
@@ -104,8 +109,9 @@ static void vm_trim(tdo_vm_t *vm, uintptr_t base, uintptr_t limit) {
    the process locks all its memory (an advice is then refused): opening the
    window would fill it. */
 static bool vm_prime(tdo_vm_t *vm, void *base, size_t size) {
-  if (!vm_sys_drop(vm, base, vm->page_size) ||
-      !vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE, 0)) {
+  bool locks = !vm_sys_drop(vm, base, vm->page_size);
+  atomic_store_explicit(&vm_locks, locks, memory_order_relaxed);
+  if (locks || !vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE, 0)) {
     return true;
   }
   *(volatile char *)base = 0;
@@ -145,9 +151,27 @@ static void vm_release(tdo_vm_t *vm, void *base, size_t size) {
   }
 }
 
+/* Where the process locks all its memory the system fills what can be written:
+   all of a table, most of which is never touched. Of this one it locks what is
+   touched. */
+static void *vm_map_locked(tdo_vm_t *vm, size_t size) {
+  void *base = vm_sys_map(vm, NULL, size, PROT_NONE, 0);
+  if (base != NULL) {
+    (void)mlock2(base, size, MLOCK_ONFAULT); /* refused: it is filled */
+    if (!vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE, 0)) {
+      (void)vm_sys_unmap(vm, base, size);
+      base = NULL;
+    }
+  }
+  return base;
+}
+
 static mps_res_t vm_reserve_table(void **base_o, tdo_vm_t *vm, size_t size) {
   TDO_CHECK(size > 0 && size % vm->page_size == 0);
-  void *base = vm_sys_map(vm, NULL, size, PROT_READ | PROT_WRITE, 0);
+  void *base =
+      atomic_load_explicit(&vm_locks, memory_order_relaxed)
+          ? vm_map_locked(vm, size)
+          : vm_sys_map(vm, NULL, size, PROT_READ | PROT_WRITE, 0);
   if (base == NULL) {
     return MPS_RES_RESOURCE;
   }
