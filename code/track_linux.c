@@ -34,7 +34,7 @@ struct track_scan {
 };
 
 #define TRACK_PAGEMAP_SCAN _IOWR('f', 16, struct track_scan)
-#define TRACK_REGIONS      512 /* fetched with each call */
+#define TRACK_REGIONS      64 /* fetched with each call, into the stack */
 
 enum { TRACK_EVENTS, TRACK_PAGEMAP }; /* indices into fds */
 

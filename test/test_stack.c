@@ -1,5 +1,7 @@
 /* Testudo: tests of what is scanned of the caller's stack and registers, and
    of what calls leave in the stack. SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
+#include <unistd.h>
 #include "code/context.h"
 #include "test/objects.h"
 #include "test/suite.h"
@@ -206,6 +208,51 @@ START_TEST(test_registers) {
 }
 END_TEST
 
+/* Allocate, write to what is old, and collect, all on this thread. */
+static TDO_NOINLINE void on_least_stack(void *cold) {
+  mps_root_t root;
+  mps_thr_t here;
+  REQUIRE(mps_thread_reg(&here, arena) == MPS_RES_OK);
+  REQUIRE(mps_root_create_thread(&root, arena, here, cold) == MPS_RES_OK);
+  for (size_t i = 0; i < 300000; ++i) {
+    mps_addr_t obj = node(5);
+    if (table[i % ROOTS] != NULL)
+      *obj_ref(table[i * 7 % ROOTS], 0) = obj;
+    table[i % ROOTS] = obj;
+  }
+  mps_root_destroy(root);
+  mps_thread_dereg(here);
+}
+
+static void *least_stack(void *unused) {
+  on_least_stack(FRAME_COLD());
+  return unused;
+}
+
+/* The least stack that a thread may have is enough in every mode. */
+START_TEST(test_least_stack) {
+  pthread_t thread;
+  pthread_attr_t least;
+  long size = sysconf(_SC_THREAD_STACK_MIN);
+  if (suite_slow() || size <= 0)
+    return;
+  MPS_ARGS_BEGIN(args) {
+    TDO_ARGS_ADD(args, TDO_KEY_SHIELD_MODE, (unsigned)_i);
+    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_vm(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  heap_in_arena(mps_class_amc());
+  ck_assert_int_eq(pthread_attr_init(&least), 0);
+  ck_assert_int_eq(pthread_attr_setstacksize(&least, (size_t)size), 0);
+  ck_assert_int_eq(pthread_create(&thread, &least, least_stack, NULL), 0);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  ck_assert_int_gt(mps_collections(arena), 3);
+  heap_stop();
+}
+END_TEST
+
 SUITE_LOOPS_MAIN("stack", 30, {test_litter, 1}, {test_fill_leaves_nothing, 1},
                  {test_collection_leaves_nothing, 3},
-                 {test_frames_keep_nothing, 1}, {test_registers, 2})
+                 {test_frames_keep_nothing, 1}, {test_registers, 2},
+                 {test_least_stack, 5})
