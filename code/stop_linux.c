@@ -105,13 +105,16 @@ static void stop_sleep(long ns) {
   (void)syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, NULL);
 }
 
-/* False if that thread no longer exists. */
+/* False if that thread no longer exists. One that a filter of system calls
+   keeps from being stopped runs on while references change: the client is
+   told. */
 static bool stop_signal(const tdo_stop_thread_t *thread, int signal) {
   for (;;) {
     if (syscall(SYS_tgkill, stop_pid, thread->tid, signal) == 0) {
       return true;
     }
     if (errno != EAGAIN) { /* EAGAIN: the queue of signals is full */
+      TDO_ASSERT(errno == ESRCH, "the system lets threads be stopped (tgkill)");
       return false;
     }
     stop_sleep(1000000);

@@ -4,18 +4,24 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "code/clock.h"
 #include "code/fault.h"
 #include "code/stop.h"
+#include "test/asserted.h"
 #include "test/suite.h"
 
 #if defined(__SANITIZE_THREAD__) /* where stopping takes its time */
@@ -547,7 +553,37 @@ START_TEST(forked) {
 }
 END_TEST
 
+static bool refuse(unsigned number, unsigned error) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {sizeof code / sizeof code[0], code};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* A thread that cannot be stopped is not taken for one that has ended. */
+START_TEST(refused) {
+  pid_t child = fork();
+  int status;
+  if (child == 0) {
+    start(spin, 1);
+    asserted_start();
+    if (!refuse(SYS_tgkill, EPERM)) {
+      _exit(0); /* not permitted */
+    }
+    begin();
+    tdo_stop_threads(records, 1);
+    _exit((asserted_count > 0) == !TDO_RASH ? 0 : 1);
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
 SUITE_MAIN("stop", 60, spinning, stopped_again, blocked_in_read,
            blocked_in_nanosleep, stack_range, in_the_fault_handler, exiting,
            created_during_stop, spurious, in_a_row, two_stoppers,
-           within_a_stop, quiet, many_registrations, forked)
+           within_a_stop, quiet, many_registrations, forked, refused)
