@@ -40,6 +40,8 @@ target_link_libraries(testudo PRIVATE Threads::Threads)
 set(exports "${PROJECT_SOURCE_DIR}/code/exports.map")
 target_link_options(testudo PRIVATE "-Wl,--version-script=${exports}")
 set_target_properties(testudo PROPERTIES LINK_DEPENDS "${exports}")
+# Handlers of signals, once installed, stay: so does what they are in.
+target_link_options(testudo PRIVATE "-Wl,-z,nodelete")
 if(TESTUDO_PLINTH AND NOT TESTUDO_SANITIZE)
   target_link_options(testudo PRIVATE -Wl,--no-undefined)
 endif()

@@ -51,6 +51,29 @@ class Symbols(unittest.TestCase):
         self.assertIn("mps_arena_create_k", names)
         self.assertIn("_mps_fix2", names)
 
+    def test_stays(self):
+        """One that was opened and closed again still handles its signals."""
+        library = next(name for name in LIBRARIES if ".so" in name)
+        program = (
+            "import ctypes, os, signal, sys, _ctypes\n"
+            "lib = ctypes.CDLL(sys.argv[1])\n"
+            "arena, thread = ctypes.c_void_p(), ctypes.c_void_p()\n"
+            "vm = lib.mps_arena_class_vm\n"
+            "vm.restype = ctypes.c_void_p\n"
+            "none = ctypes.c_char.in_dll(lib, 'mps_args_none')\n"
+            "assert lib.mps_arena_create_k(ctypes.byref(arena),\n"
+            "                              ctypes.c_void_p(vm()),\n"
+            "                              ctypes.byref(none)) == 0\n"
+            "assert lib.mps_thread_reg(ctypes.byref(thread), arena) == 0\n"
+            "lib.mps_thread_dereg(thread)\n"
+            "lib.mps_arena_destroy(arena)\n"
+            "_ctypes.dlclose(lib._handle)\n"
+            "os.kill(os.getpid(), signal.SIGXCPU)\n"
+            "print('here')\n")
+        done = subprocess.run([sys.executable, "-c", program, library],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "here\n"))
+
     def verdict(self, text, shared):
         """The strangers in a library made of the source TEXT."""
         with tempfile.TemporaryDirectory() as room:
