@@ -140,8 +140,9 @@ STOP_PLAIN static void stop_park(tdo_stop_thread_t *self) {
   STOP_ACQUIRE(&self->park);
 }
 
-/* A signal that nobody here sent, such as a CPU time limit: for the earlier
-   handler if there is one. */
+/* A signal that nobody here sent, such as a CPU time limit, or what a copy of
+   this library in the same process stops a thread of its own by: for the
+   earlier handler if there is one. */
 static void stop_pass(const struct sigaction *earlier, int signal,
                       siginfo_t *info, void *context) {
   if (earlier->sa_flags & SA_SIGINFO) {
@@ -183,7 +184,8 @@ STOP_PLAIN static void stop_entry(int signal, siginfo_t *info,
       self->context = evades ? fault : context;
       stop_park(self);
     }
-  } else if (info->si_code != SI_TKILL || info->si_pid != stop_pid) {
+  } else if (self == NULL || info->si_code != SI_TKILL ||
+             info->si_pid != stop_pid) {
     stop_pass(&stop_earlier[0], signal, info, context);
   }
   errno = saved_errno;

@@ -553,6 +553,30 @@ START_TEST(forked) {
 }
 END_TEST
 
+static atomic_uint passed;
+
+static void count_passed(int signal) {
+  (void)signal;
+  (void)atomic_fetch_add(&passed, 1);
+}
+
+/* To a thread that is not registered nothing here sends signals: they are
+   another's, a copy of the library, say, in the same process. */
+START_TEST(of_a_copy) {
+  struct sigaction action = {.sa_handler = count_passed};
+  tdo_stop_thread_t *self;
+  ck_assert_int_eq(sigaction(SIGXCPU, &action, NULL), 0);
+  start(spin, 1);
+  ck_assert_int_eq(raise(SIGXCPU), 0);
+  ck_assert_uint_eq(atomic_load(&passed), 1);
+  ck_assert_int_eq(tdo_stop_register(&self), MPS_RES_OK);
+  ck_assert_int_eq(raise(SIGXCPU), 0);
+  ck_assert_uint_eq(atomic_load(&passed), 1);
+  tdo_stop_deregister(self);
+  finish(1);
+}
+END_TEST
+
 static bool refuse(unsigned number, unsigned error) {
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -586,4 +610,5 @@ END_TEST
 SUITE_MAIN("stop", 60, spinning, stopped_again, blocked_in_read,
            blocked_in_nanosleep, stack_range, in_the_fault_handler, exiting,
            created_during_stop, spurious, in_a_row, two_stoppers,
-           within_a_stop, quiet, many_registrations, forked, refused)
+           within_a_stop, quiet, many_registrations, forked, of_a_copy,
+           refused)
