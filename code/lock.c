@@ -10,8 +10,11 @@
 #if TDO_THREADS && TDO_PF_LINUX
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+#include "code/stop.h"
 #elif TDO_THREADS
 #include <sched.h>
 #endif
@@ -54,16 +57,49 @@ static bool lock_spin(tdo_lock_t *lock) {
   return false;
 }
 
-/* Until the turn is another than TURN, or for a while. */
-static void lock_sleep(tdo_lock_t *lock, unsigned turn) {
 #if TDO_PF_LINUX
-  int saved_errno = errno;
-  (void)syscall(SYS_futex, &lock->turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL,
-                0);
-  errno = saved_errno;
+typedef sigset_t lock_mask_t;
 #else
-  (void)lock, (void)turn;
+typedef int lock_mask_t;
+#endif
+
+#define LOCK_PATIENCE_NS 2000000
+
+/* Until the turn is another than TURN, or for a while. False when PATIENT no
+   longer. */
+static bool lock_sleep(tdo_lock_t *lock, unsigned turn, bool patient) {
+#if TDO_PF_LINUX
+  const struct timespec patience = {0, LOCK_PATIENCE_NS};
+  int saved_errno = errno;
+  bool late = syscall(SYS_futex, &lock->turn, FUTEX_WAIT_PRIVATE, turn,
+                      patient ? &patience : NULL, NULL, 0) != 0 &&
+              errno == ETIMEDOUT;
+  errno = saved_errno;
+  return !late;
+#else
+  (void)lock, (void)turn, (void)patient;
   (void)sched_yield();
+  return true;
+#endif
+}
+
+/* Let the thread be stopped from now on, whatever signals it blocks. */
+static void lock_admit(lock_mask_t *before_o) {
+#if TDO_PF_LINUX
+  sigset_t set;
+  (void)sigemptyset(&set);
+  (void)sigaddset(&set, CONFIG_PTHREADEXT_SIGSUSPEND);
+  (void)pthread_sigmask(SIG_UNBLOCK, &set, before_o);
+#else
+  (void)before_o;
+#endif
+}
+
+static void lock_restore(const lock_mask_t *before) {
+#if TDO_PF_LINUX
+  (void)pthread_sigmask(SIG_SETMASK, before, NULL);
+#else
+  (void)before;
 #endif
 }
 
@@ -80,17 +116,28 @@ static void lock_wake(tdo_lock_t *lock) {
 /* A waiter is counted before it reads the turn and looks again, and who
    releases looks at the count afterwards: it sees this waiter, or this waiter
    sees that the lock is free. A wake that a signal handler's claim on this
-   thread used up reaches the next waiter by that claim's release. */
+   thread used up reaches the next waiter by that claim's release.
+
+   Who has the lock may wait in turn until this thread is stopped, which may be
+   in a handler that blocks all signals: when it takes long, it can be. */
 static void lock_wait(tdo_lock_t *lock) {
+  lock_mask_t before;
+  bool patient = true;
   (void)atomic_fetch_add(&lock->waiting, 1);
   for (;;) {
     unsigned turn = atomic_load(&lock->turn);
     if (tdo_lock_try(lock)) {
       break;
     }
-    lock_sleep(lock, turn);
+    if (!lock_sleep(lock, turn, patient)) {
+      patient = false;
+      lock_admit(&before);
+    }
   }
   (void)atomic_fetch_sub(&lock->waiting, 1);
+  if (!patient) {
+    lock_restore(&before);
+  }
 }
 
 #endif

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "code/clock.h"
 #include "code/fault.h"
+#include "code/lock.h"
 #include "code/stop.h"
 #include "test/asserted.h"
 #include "test/suite.h"
@@ -553,6 +554,40 @@ START_TEST(forked) {
 }
 END_TEST
 
+static tdo_lock_t contended = TDO_LOCK_INIT;
+
+/* Waits for a lock with all signals blocked, as a handler may. */
+static void *claims(void *p) {
+  worker_t *w = p;
+  sigset_t all, after;
+  arrive(w);
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
+  tdo_lock_claim(&contended);
+  tdo_lock_release(&contended);
+  (void)pthread_sigmask(SIG_UNBLOCK, &all, &after);
+  atomic_store(&w->wrong, sigismember(&after, SIGXCPU) != 1);
+  tdo_stop_deregister(w->thread);
+  return NULL;
+}
+
+START_TEST(waiting_blocked) {
+  tdo_context_t context;
+  tdo_lock_claim(&contended);
+  start(claims, 1);
+  while (atomic_load(&contended.waiting) == 0) {
+    sched_yield();
+  }
+  begin();
+  tdo_stop_threads(records, 1);
+  ck_assert(tdo_stop_context(&context, records[0]));
+  tdo_resume_threads(records, 1);
+  end();
+  tdo_lock_release(&contended);
+  finish(1);
+}
+END_TEST
+
 static atomic_uint passed;
 
 static void count_passed(int signal) {
@@ -610,5 +645,5 @@ END_TEST
 SUITE_MAIN("stop", 60, spinning, stopped_again, blocked_in_read,
            blocked_in_nanosleep, stack_range, in_the_fault_handler, exiting,
            created_during_stop, spurious, in_a_row, two_stoppers,
-           within_a_stop, quiet, many_registrations, forked, of_a_copy,
-           refused)
+           within_a_stop, quiet, many_registrations, forked, waiting_blocked,
+           of_a_copy, refused)
