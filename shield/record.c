@@ -69,10 +69,18 @@ void tdo_shield_record_numbers(tdo_shield_record_t *record,
   record->writing = false;
 }
 
+/* Memory that comes or goes: nothing that was noted tells of that, which may
+   be the library's own. */
+static bool record_of_memory(tdo_request_t request) {
+  return request == TDO_REQUEST_COMMITTED ||
+         request == TDO_REQUEST_DECOMMITTED ||
+         request == TDO_REQUEST_ADOPT || request == TDO_REQUEST_RETIRE;
+}
+
 void tdo_shield_record_note(tdo_shield_record_t *record, tdo_request_t request,
                             unsigned argument, size_t first, size_t limit) {
   size_t reached = record->reached;
-  if (record->quiet) {
+  if (record->quiet && !record_of_memory(request)) {
     return;
   }
   if (reached != SIZE_MAX) {

@@ -103,7 +103,8 @@ typedef enum tdo_request {
 typedef struct tdo_shield_record {
   tdo_record_t file;
   size_t last;    /* end of the range of the last record */
-  bool quiet;     /* requests follow from what was noted: not recorded */
+  bool quiet;     /* requests follow from what was noted: not recorded, but
+                     for those of memory that comes or goes */
   size_t reached; /* the page looked at in a pass: noted before what comes of
                      it; SIZE_MAX: none, or it was */
   volatile bool writing; /* who finds it set is a signal handler: what it asks

@@ -16,21 +16,26 @@ import unittest
 SCHEME, REPLAY = sys.argv[1:3]
 
 # Young pairs are stored in an old vector.
-STORES = """(let ((v (make-vector 100 '())))
-  (do ((n 800 (- n 1))) ((= n 0))
-    (vector-set! v (modulo (* n 37) 100) (list n))))"""
+STORES = """(let ((v (make-vector %d '())))
+  (do ((n %d (- n 1))) ((= n 0))
+    (vector-set! v (modulo (* n 37) %d) (list n))))"""
 
 LENGTH = 2500  # of a recording with nearly all kinds of requests
+
+
+def stores(path, nursery, size, number):
+    """Record NUMBER stores in a vector of SIZE."""
+    subprocess.run(
+        [SCHEME, f"--gen={nursery}:0.5", f"--gen={2 * nursery}:0.5", "-e",
+         STORES % (size, number, size)], check=True, capture_output=True,
+        env={**os.environ, "TESTUDO_SHIELD": "ranged",
+             "TESTUDO_RECORD": path})
 
 
 def record(path):
     """The beginning of a recording; any beginning is one, but perhaps for its
     last request."""
-    subprocess.run(
-        [SCHEME, "--gen=8:0.5", "--gen=16:0.5", "-e", STORES], check=True,
-        capture_output=True,
-        env={**os.environ, "TESTUDO_SHIELD": "ranged",
-             "TESTUDO_RECORD": path})
+    stores(path, 8, 100, 800)
     with open(path, "rb") as file:
         return file.read(LENGTH)
 
@@ -101,6 +106,16 @@ class Damaged(unittest.TestCase):
                     lambda job: self.reported(room, *job), jobs))
         self.assertGreater(found, len(jobs) // 4)
         self.assertLess(found, len(jobs))
+
+    def test_whole(self):
+        """A recording in which the library needs memory of its own while it
+        looks at pages is none that is damaged."""
+        with tempfile.TemporaryDirectory() as room:
+            path = os.path.join(room, "whole")
+            stores(path, 64, 20000, 60000)
+            done = replay(path)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(done.stdout.splitlines()), 2)
 
     def test_hit_and_more(self):
         """A session that begins with a hit of a write bar may do more: what

@@ -153,6 +153,27 @@ START_TEST(test_empty) {
 }
 END_TEST
 
+/* Where requests follow from what was noted, memory comes and goes as ever. */
+START_TEST(test_quiet) {
+  static const unsigned char whole[] = {TDO_REQUEST_COMMITTED, 0, 2,
+                                        TDO_REQUEST_ADOPT, 3, 1,
+                                        TDO_REQUEST_COVER, 6, 1};
+  tdo_shield_record_t record;
+  unsigned char *at;
+  alone(&record);
+  at = record.file.at;
+  record.quiet = true;
+  tdo_shield_record_note(&record, TDO_REQUEST_EXPOSE, 0, 4, 5);
+  tdo_shield_record_note(&record, TDO_REQUEST_COMMITTED, 0, 0, 2);
+  tdo_shield_record_note(&record, TDO_REQUEST_ADOPT, 0, 0, 1);
+  record.quiet = false;
+  tdo_shield_record_note(&record, TDO_REQUEST_COVER, 0, 4, 5);
+  ck_assert_ptr_eq(record.file.at, at + sizeof whole);
+  ck_assert_mem_eq(at, whole, sizeof whole);
+  tdo_record_close(&record.file);
+}
+END_TEST
+
 /* The numbers of a request, which cannot be read before a handler has run. */
 static tdo_shield_record_t interrupted;
 static uint64_t *numbers;
@@ -286,5 +307,5 @@ START_TEST(test_statistics) {
 }
 END_TEST
 
-SUITE_MAIN("record", 60, test_recording, test_empty, test_interrupted,
-           test_blocks, test_taken, test_no_file, test_statistics)
+SUITE_MAIN("record", 60, test_recording, test_empty, test_quiet,
+           test_interrupted, test_blocks, test_taken, test_no_file, test_statistics)
