@@ -119,6 +119,8 @@ def texts(names):
 
 
 def main(arguments):
+    if len(arguments) < 2 or arguments[2:] not in ([], ["--check"]):
+        sys.exit(__doc__)
     names = bound(arguments[1])
     wrong = [f"not bound: {n}" for n in missing(names)]
     for path, text in texts(names).items():
