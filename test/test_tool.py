@@ -8,6 +8,7 @@ SPDX-License-Identifier: BSD-2-Clause
 import json
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -244,6 +245,36 @@ class Command(unittest.TestCase):
         self.assertEqual(out.splitlines(), [
             '0.000000 INTERN label=7 string="a \\"b\\"\\nc\\u001b"',
             '0.000000 LABEL address=0xa0(a \\"b\\"\\nc\\u001b) label=7'])
+
+    def test_characters_that_the_locale_lacks(self):
+        """They are printed as escapes, or another stands for them."""
+        path = pathlib.Path(self.room.name) / "log"
+        path.write_bytes(
+            b"TDOEVT1\n" + struct.pack("<Q", 0x0102030405060708)
+            + record(1, [3, 6], b"INTERN label : string")
+            + record(3, [7], "n\u00e9 \u2603".encode()))
+        name = os.path.join(self.room.name.encode(), b"\xff")
+        shutil.copy(self.client, name)
+        for arguments, encoding, shown in (
+                (["events", str(path)], "ascii", 'string="n\\xe9 \\u2603"'),
+                (["events", str(path)], "latin-1", 'string="n\xe9 \\u2603"'),
+                (["compare", "--modes=off", "--", name], "utf-8", "\ufffd")):
+            done = subprocess.run(
+                [sys.executable, TOOL, *arguments], capture_output=True,
+                env={**os.environ, "PYTHONIOENCODING": encoding},
+                stdin=subprocess.DEVNULL, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(shown, done.stdout.decode(encoding))
+
+    @unittest.skipUnless(pictures.interpreter(), "matplotlib is not installed")
+    def test_no_picture(self):
+        """One that cannot be drawn takes nothing with it."""
+        picture = os.path.join(self.room.name, "full.svg")
+        os.symlink("/dev/full", picture)
+        out, err = self.invoke("compare", "--modes=off", "--picture", picture,
+                               "--", self.client, status=1)
+        self.assertIn("getppid", out)
+        self.assertIn("testudo: no picture: OSError: ", err)
 
     def test_nothing_to_tune(self):
         """Of the modes that are to be considered none is possible here."""

@@ -167,14 +167,15 @@ def command_compare(options):
         profiles[mode] = kernel.profile(
             options.program, modes.environment(mode), sys.stderr,
             options.repeat)
-    title = os.path.basename(options.program[0])
-    if options.picture:
-        pictures.draw("chart.py", {"workloads": {title: profiles}},
-                      options.picture)
+    title = os.fsencode(os.path.basename(options.program[0])).decode(
+        errors="replace")
     if options.json:
         print(json.dumps(profiles))
     else:
         print(tally.comparison(title, profiles))
+    if options.picture:
+        pictures.draw("chart.py", {"workloads": {title: profiles}},
+                      options.picture)
 
 
 def command_tune(options):
@@ -189,14 +190,14 @@ def command_tune(options):
         result = tune.tune(options.program, chosen, sys.stderr,
                            options.grain, options.quantum)
         tune.verify(result, options.program, options.verify, sys.stderr)
-    if options.picture:
-        tune.heat_map(result, options.picture)
     if options.json:
         print(json.dumps(result))
-        return
-    print(tune.report(result))
-    if options.verify and not options.recording:
-        print("\n" + tune.verification(result))
+    else:
+        print(tune.report(result))
+        if options.verify and not options.recording:
+            print("\n" + tune.verification(result))
+    if options.picture:
+        tune.heat_map(result, options.picture)
 
 
 def command_calibrate(options):
@@ -241,7 +242,10 @@ def silence(*files):
 
 
 def main(arguments=None):
-    """The exit status; those of signals are as a shell gives them."""
+    """The exit status; those of signals are as a shell gives them. Characters
+    that the locale does not have are printed as escapes."""
+    if sys.stdout is not None:  # it is not closed
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         perform(arguments)
     except kernel.Failure as failure:
