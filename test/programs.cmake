@@ -75,6 +75,13 @@ if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
   endif()
 endif()
 
+# The small client of the manual.
+add_executable(lists "${PROJECT_SOURCE_DIR}/example/lists.c")
+target_link_libraries(lists PRIVATE testudo_flags testudo_static)
+testudo_add_test(test_lists lists)
+set_tests_properties(test_lists PROPERTIES
+  PASS_REGULAR_EXPRESSION "^4999500000\n$")
+
 # The rest says nothing under a sanitizer, or counts what that adds to; and
 # the tools of this machine do not read another's programs.
 if(TESTUDO_SANITIZE OR TESTUDO_COVERAGE OR CMAKE_CROSSCOMPILING)
