@@ -203,6 +203,8 @@ class Command(unittest.TestCase):
         path.write_bytes(b"something else")
         _, err = self.invoke("events", str(path), status=2)
         self.assertIn("not a file of events", err)
+        _, err = self.invoke("events", "/dev/zero", status=2)
+        self.assertIn("not a file of events", err)
         _, err = self.invoke("events", "/nonexistent", status=2)
         self.assertIn("/nonexistent: No such file", err)
 
@@ -407,11 +409,20 @@ class Tune(unittest.TestCase):
                     ("naive 1 0 0\nranged 16 0 0", 2, ""),
                     ("naive 1 0 0\nranged 16 0\n", 1, "setting 2 cannot be"),
                     ("foo\n", 0, "setting 1 cannot be"),
+                    ("off 1 0 0\nranged 0 0 0\n", 1, "setting 2 cannot be"),
+                    ("ranged 1048577 0 0\n", 0, "setting 1 cannot be"),
+                    ("ranged -1 0 0\n", 0, "setting 1 cannot be"),
+                    ("deferred 1 4294967296 0\n", 0, "setting 1 cannot be"),
+                    ("deferred 1 0 1000001\n", 0, "setting 1 cannot be"),
                     ("foo 1 2 3\n", 0, "no mode foo")):
                 done = self.replay(path, text)
                 self.assertEqual(done.returncode, 2 if message else 0)
                 self.assertIn(message, done.stderr)
                 self.assertEqual(len(done.stdout.splitlines()), number)
+        for path in ("/dev/zero", "/dev/null"):
+            done = self.replay(path, "")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("byte 0: this is no recording", done.stderr)
         done = self.replay("--help", "")
         self.assertEqual(done.returncode, 0)
         self.assertIn("MODE QUEUE FRESH HIT", done.stdout)

@@ -75,32 +75,13 @@ static uint64_t word(const recording_t *r, size_t offset) {
   return value;
 }
 
-static void read_file(recording_t *r, const char *path) {
-  FILE *file = fopen(path, "rb");
-  size_t room = (size_t)1 << 20, got;
-  r->data = malloc(room);
-  while (file != NULL && r->data != NULL &&
-         (got = fread(r->data + r->size, 1, room - r->size, file)) > 0) {
-    r->size += got;
-    if (r->size == room) {
-      room *= 2;
-      r->data = realloc(r->data, room);
-    }
-  }
-  if (file == NULL || r->data == NULL || ferror(file)) {
-    (void)fprintf(stderr, "testudo-replay: %s: %s\n", path, strerror(errno));
-    exit(2);
-  }
-  (void)fclose(file);
-}
-
 static void read_header(recording_t *r) {
   size_t same = 0;
   while (same < 8 && same < r->size &&
          r->data[same] == (unsigned char)TDO_RECORD_MAGIC[same]) {
     ++same;
   }
-  if (same < 8 && (same < r->size || r->size == 0)) {
+  if (same < 8 && same < r->size) {
     damaged(same, "this is no recording");
   }
   if (r->size < TDO_RECORD_HEADER) {
@@ -120,6 +101,32 @@ static void read_header(recording_t *r) {
     damaged(24, "there is no such mode");
   }
   r->mapping_limit = word(r, 32);
+}
+
+/* What begins otherwise is not read to its end. */
+static void read_file(recording_t *r, const char *path) {
+  FILE *file = fopen(path, "rb");
+  size_t room = (size_t)1 << 20, got;
+  r->data = malloc(room);
+  while (file != NULL && r->data != NULL &&
+         (got = fread(r->data + r->size, 1, room - r->size, file)) > 0) {
+    r->size += got;
+    if (r->size == got) {
+      read_header(r);
+    }
+    if (r->size == room) {
+      room *= 2;
+      r->data = realloc(r->data, room);
+    }
+  }
+  if (file == NULL || r->data == NULL || ferror(file)) {
+    (void)fprintf(stderr, "testudo-replay: %s: %s\n", path, strerror(errno));
+    exit(2);
+  }
+  (void)fclose(file);
+  if (r->size == 0) {
+    damaged(0, "this is no recording");
+  }
 }
 
 /* What must hold of the steps so that the shield can be asked for them: pages
@@ -286,7 +293,6 @@ void recording_load(recording_t *r, const char *path) {
   size_t most;
   memset(r, 0, sizeof *r);
   read_file(r, path);
-  read_header(r);
   most = highest(r);
   if (most > (size_t)1 << 30) { /* 4 TiB, and 20 GiB of tables here */
     damaged(TDO_RECORD_HEADER, "its pages are too many to replay");

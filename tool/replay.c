@@ -309,19 +309,27 @@ static const char replay_usage[] =
     "TESTUDO_DEFER_HIT would be. For each it prints a line of JSON: what the\n"
     "shield would have done.\n";
 
-/* Replay each setting on standard input; false if one cannot be read. */
+/* Replay each setting on standard input; false if one cannot be read. Numbers
+   are those that the variables accept (code/settings.h). */
 static bool replay_all(void) {
   char mode[32];
   tdo_shield_settings_t settings;
+  unsigned long long queue, fresh, hit;
   unsigned number = 1;
   int fields;
   tdo_shield_settings_init(&settings);
-  while ((fields = scanf("%31s %zu %u %u", mode, &settings.queue_length,
-                         &settings.defer_fresh, &settings.defer_hit)) == 4) {
+  while ((fields = scanf("%31s %llu %llu %llu", mode, &queue, &fresh,
+                         &hit)) == 4) {
     if (!tdo_shield_mode_parse(&settings.mode, mode)) {
       (void)fprintf(stderr, "testudo-replay: no mode %s\n", mode);
       return false;
     }
+    if (queue < 1 || queue > 1048576 || fresh > 1000000 || hit > 1000000) {
+      break;
+    }
+    settings.queue_length = queue;
+    settings.defer_fresh = (unsigned)fresh;
+    settings.defer_hit = (unsigned)hit;
     replay(&settings);
     ++number;
   }

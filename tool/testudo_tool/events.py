@@ -47,10 +47,11 @@ def records(path):
     raises Broken if another begins."""
     try:
         with open(path, "rb") as file:
-            data = file.read()
+            data, at = file.read(16), 16
+            order = words_order(data, path)
+            data += file.read()
     except OSError as error:
         raise kernel.Failure(f"{path}: {error.strerror}", 2) from error
-    order, at = words_order(data, path), 16
     while at < len(data):
         if at + 16 > len(data):
             raise Broken(path, "ends within a record", len(data))
