@@ -18,7 +18,8 @@
 #define BUILD_GROWTH 15.0 /* growth while .build holds, or */
 #define BUILD_SHARE  (1.0 / 16) /* this share of what memory the system has, */
 #define BUILD_MOST   0.25 /* and at most this one */
-#define BUILD_PAGES  (256 * 4096.0) /* bytes scanned for each write that may be, */
+#define BUILD_PAGES  (256 * 4096.0) /* bytes scanned for each write that may
+                                       be, */
 #define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
 
 void tdo_full_minor(tdo_full_t *full, double scanned, double ns) {

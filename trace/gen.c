@@ -169,7 +169,8 @@ tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index) {
   return index < chain->count ? &chain->gens[index] : &chain->heap->top;
 }
 
-/* Groups again for the first COUNT places, of which as many just became free. */
+/* Groups again for the first COUNT places, of which as many just became
+   free. */
 static void gen_renew(tdo_gen_t *gen, int count) {
   bool owns = gen_groups(gen, gen->next_group, count);
 

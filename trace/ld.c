@@ -103,7 +103,8 @@ static unsigned long ld_moved(tdo_ld_history_t *h, unsigned long then,
 
   if (now - then < TDO_LD_EPOCHS)
     return atomic_load(&h->moved[(then + 1) % TDO_LD_EPOCHS]);
-  /* In this order: from the slot it goes to `ancient`, and is in one of both. */
+  /* In this order: from the slot it goes to `ancient`, and is in one of
+     both. */
   moved = atomic_load(&h->moved[(now + 1) % TDO_LD_EPOCHS]);
   return moved | atomic_load(&h->ancient);
 }

@@ -78,8 +78,8 @@ static void learn_judge(tdo_heap_t *heap) {
   }
 }
 
-/* The default chain adapts to how long collections take. A chain that the client
-   made keeps the capacities that the client gave. */
+/* The default chain adapts to how long collections take. A chain that the
+   client made keeps the capacities that the client gave. */
 static void learn_adapt(tdo_heap_t *heap, double ns) {
   const tdo_trace_t *trace = &heap->trace;
   uint64_t now = tdo_clock_ns();

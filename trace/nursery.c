@@ -16,12 +16,14 @@
 #define NURSERY_RATE  6.8e8 /* bytes copied in a second: the most, in a pause */
 #define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
                                              heap's size, */
-#define MIDDLE_TIMES  4     /* or so many times the nursery's, if that is less; */
+#define MIDDLE_TIMES  4     /* or so many times the nursery's, if that is
+                               less; */
 #define MIDDLE_PART   0.125 /* at least this part of the nursery's, */
-#define MIDDLE_SMALL  ((double)(8 << 20)) /* and what the heap has beyond this */
+#define MIDDLE_SMALL  ((double)(8 << 20)) /* and what the heap has beyond
+                                             this */
 
-#define MIDDLE_DENSE  0.5   /* surviving share of it that makes it four times as */
-#define MIDDLE_GROW   0.15  /* large, or twice, */
+#define MIDDLE_DENSE  0.5   /* surviving share of it that makes it four times */
+#define MIDDLE_GROW   0.15  /* as large, or twice, */
 #define MIDDLE_SHRINK 0.05  /* and below which it is halved */
 
 #define ADAPT_GROW    0.15 /* share of the time in collections that grows it; */
@@ -31,12 +33,12 @@
 #define ADAPT_SHRINK  0.03 /* and that shrinks it */
 #define ADAPT_DEAD    0.3  /* dead share of a nursery that may grow, or */
 #define ADAPT_FIXED   0.3  /* scanned besides, to what survived */
-#define ADAPT_WORTH   0.85 /* of what a byte took before a trial, that it may take
-                              at most after it */
+#define ADAPT_WORTH   0.85 /* of what a byte took before a trial, that it may
+                              take at most after it */
 #define ADAPT_LEAST   1.5  /* times a nursery's size, that a trial is of */
 #define ADAPT_SEEN    3    /* judged by so many of each, of which */
-#define ADAPT_NEAR    0.25 /* about the same share survived, give or take this part
-                              of it, or */
+#define ADAPT_NEAR    0.25 /* about the same share survived, give or take this
+                              part of it, or */
 #define ADAPT_NEAR_LEAST 0.02 /* this share; */
 #define ADAPT_HOLD    8    /* else it does not grow for so many collections, */
 #define ADAPT_HOLD_MOST 256 /* next time twice as many, up to this */
@@ -45,8 +47,8 @@ static double nursery_copied(const tdo_nursery_facts_t *facts) {
   return NURSERY_RATE * facts->pause_time;
 }
 
-/* The most that the commit limit allows: room to copy everything, or else a part
-   of it. */
+/* The most that the commit limit allows: room to copy everything, or else a
+   part of it. */
 static double nursery_limited(const tdo_nursery_facts_t *facts) {
   double limit = facts->commit_limit, heap = facts->heap;
   double least =
