@@ -130,6 +130,15 @@ class Command(unittest.TestCase):
                 check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_closed_standard_error(self):
+        """What is meant for it is lost, nothing else."""
+        done = subprocess.run(
+            ["sh", "-c", '"$@" 2>&-', "sh", sys.executable, TOOL, "run",
+             "--json", "--", self.client], stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(json.loads(done.stdout)["syscalls"]["getppid"], 30)
+
     def test_compare(self):
         out, _ = self.invoke("compare", "--json", "--", self.client)
         profiles = json.loads(out)

@@ -246,6 +246,8 @@ def main(arguments=None):
     that the locale does not have are printed as escapes."""
     if sys.stdout is not None:  # it is not closed
         sys.stdout.reconfigure(errors="backslashreplace")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
     try:
         perform(arguments)
     except kernel.Failure as failure:
