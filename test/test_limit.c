@@ -132,15 +132,17 @@ START_TEST(comes_and_goes) {
 }
 END_TEST
 
-/* Chains of the client's whose generations may grow larger than memory, so that it
-   runs out before any is full; objects are made in each in turn. */
-START_TEST(large_generations) {
-  const size_t count = _i % 2 == 0 ? 1 : 3;
+/* ---- chains of the client's whose generations may grow larger than memory, so
+   that it runs out before any is full ---- */
+
+enum { CHAINS = 64 };
+
+static mps_chain_t chains[CHAINS];
+static mps_pool_t pools[CHAINS]; /* one in each */
+static mps_ap_t points[CHAINS];
+
+static void begin_chains(size_t count) {
   mps_gen_param_s gen = {1 << 20, 0.8}; /* 1 GiB */
-  mps_chain_t chains[3];
-  mps_pool_t pools[3];
-  mps_ap_t points[3];
-  begin(factors[_i / 2], false);
   for (size_t i = 0; i < count; ++i) {
     ck_assert_int_eq(mps_chain_create(&chains[i], arena, 1, &gen), MPS_RES_OK);
     MPS_ARGS_BEGIN(args) {
@@ -153,13 +155,9 @@ START_TEST(large_generations) {
     MPS_ARGS_END(args);
     points[i] = point(pools[i]);
   }
-  point_of = points[0];
-  build();
-  for (size_t i = 0; i < 5 * vectors * SLOTS; ++i) {
-    point_of = points[i % count];
-    replace(random_below(vectors), random_below(SLOTS));
-  }
-  check();
+}
+
+static void end_chains(size_t count) {
   mps_arena_park(arena);
   for (size_t i = 0; i < count; ++i) {
     mps_ap_destroy(points[i]);
@@ -167,6 +165,48 @@ START_TEST(large_generations) {
     mps_chain_destroy(chains[i]);
   }
   end();
+}
+
+/* Objects are made in each in turn. */
+START_TEST(large_generations) {
+  const size_t count = _i % 2 == 0 ? 1 : 3;
+  begin(factors[_i / 2], false);
+  begin_chains(count);
+  point_of = points[0];
+  build();
+  for (size_t i = 0; i < 5 * vectors * SLOTS; ++i) {
+    point_of = points[i % count];
+    replace(random_below(vectors), random_below(SLOTS));
+  }
+  check();
+  point_of = ap;
+  end_chains(count);
+}
+END_TEST
+
+/* What is old is most of the heap, and each chain has little: a request does not
+   collect one after the other. */
+START_TEST(many_chains) {
+  const size_t few = 24; /* collections */
+  size_t most = 0;
+  if (suite_stressed() || suite_slow())
+    return;
+  begin(1.6, false);
+  build();
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  mps_arena_release(arena);
+  begin_chains(CHAINS);
+  for (size_t i = 0; i < 4 * vectors * SLOTS; ++i) {
+    size_t before = mps_collections(arena);
+    mps_addr_t obj;
+    (void)obj_try(&obj, points[i % CHAINS], OBJ_NODE, 6); /* it may fail */
+    if (mps_collections(arena) - before > most)
+      most = mps_collections(arena) - before;
+  }
+  check();
+  ck_assert_uint_gt(most, 0);
+  ck_assert_uint_le(most, few);
+  end_chains(CHAINS);
 }
 END_TEST
 
@@ -310,4 +350,5 @@ END_TEST
 #define LOOPS (2 * sizeof factors / sizeof factors[0])
 
 SUITE_LOOPS_MAIN("limit", 120, {random_deaths, LOOPS}, {comes_and_goes, LOOPS},
-                 {large_generations, LOOPS}, {too_large, 1}, {thinned, 12}, {room_is_given, 2})
+                 {large_generations, LOOPS}, {many_chains, 1},
+                 {too_large, 1}, {thinned, 12}, {room_is_given, 2})

@@ -20,6 +20,7 @@
 
 #define MINOR_MOST    0.5   /* of the heap, for which a minor one is tried, */
 #define MINOR_GAIN    0.125 /* and of it, that must be free afterwards */
+#define MINOR_CHAIN   (1.0 / 16) /* of all that is young, that a chain has for it */
 #define MOST_ATTEMPTS 6     /* each may make room for the next */
 
 bool tdo_shortage_possible(const tdo_heap_t *heap) {
@@ -49,13 +50,17 @@ bool tdo_shortage_crammed(const tdo_heap_t *heap) {
   return tdo_shortage_room(heap) <= 0;
 }
 
-bool tdo_shortage_fits(const tdo_heap_t *heap, const tdo_chain_t *chain) {
+static double shortage_of_chain(const tdo_chain_t *chain) {
   double size = 0;
 
   for (size_t i = 0; i < chain->count; ++i)
     size += chain->gens[i].size;
+  return size;
+}
+
+bool tdo_shortage_fits(const tdo_heap_t *heap, const tdo_chain_t *chain) {
   return !tdo_shortage_possible(heap) ||
-         size < ROOM_SURE * shortage_free(heap);
+         shortage_of_chain(chain) < ROOM_SURE * shortage_free(heap);
 }
 
 bool tdo_shortage_near(const tdo_heap_t *heap) {
@@ -130,19 +135,20 @@ void tdo_shortage_promote(tdo_heap_t *heap) {
 
 /* ---- it ran out ---- */
 
-/* Collect the chains only, those that there is room to copy: cheap where the heap
-   is full of old objects and the program makes garbage. True if that gave back a
-   fair share of what was looked at: then it costs no more than any minor
-   collection. */
+/* Collect the chains only, those that there is room to copy, and few: each takes
+   the roots, and all that others have. Cheap where the heap is full of old
+   objects and the program makes garbage. True if that gave back a fair share of
+   what was looked at: then it costs no more than any minor collection. */
 static bool shortage_collect_minor(tdo_heap_t *heap) {
   double all = tdo_heap_size(heap);
+  double least = MINOR_CHAIN * shortage_young(heap);
   size_t room = tdo_space_room(&heap->space), looked = 0;
 
   if (all - heap->top.size > MINOR_MOST * all)
     return false;
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    if (!tdo_shortage_fits(heap, chain))
+    if (shortage_of_chain(chain) < least || !tdo_shortage_fits(heap, chain))
       continue;
     heap->trace_emergency_next = true;
     if (tdo_trace_start(heap, chain, chain->count - 1, "Memory ran out.")) {
