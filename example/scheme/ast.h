@@ -66,7 +66,9 @@ struct binding {
 
 struct scope {
   struct scope *up;
-  struct binding *list;
+  size_t n, size;         /* of bindings; of lists, a power of two */
+  struct binding **lists; /* by the identifier's address */
+  struct binding *only;   /* while there is one list */
 };
 
 /* ---- expand.c */
@@ -87,9 +89,20 @@ val rewrite_head(val form, struct scope *sc, enum head *head_o);
 /* Of (define id value) and (define (id . params) body ...). */
 val define_target(val form);
 struct node *define_value(val form, struct scope *sc);
+
+/* ---- scope.c */
+
+bool is_identifier(val v);
 struct scope *scope_new(struct scope *up);
 /* An error if the scope already binds the identifier. */
 void scope_check_new(struct scope *sc, val id, val form);
+struct var *scope_add(struct scope *sc, val id);
+void scope_add_macro(struct scope *sc, val id, val macro);
+struct binding *scope_find(val *id_io, struct scope *sc);
+/* Do the two mean the same binding? */
+bool same_identifier(val a, struct scope *sa, val b, struct scope *sb);
+bool is_keyword(val id, struct scope *sc, const char *name);
+val make_alias(val name, struct scope *sc);
 
 /* ---- body.c */
 
@@ -99,14 +112,6 @@ struct node *expand_body(val forms, struct scope *sc);
 
 struct node *node_new(enum node_kind kind, int n);
 struct node *node_const(val v);
-struct var *scope_add(struct scope *sc, val id);
-void scope_add_macro(struct scope *sc, val id, val macro);
-struct binding *scope_find(val *id_io, struct scope *sc);
-bool is_identifier(val v);
-/* Do the two mean the same binding? */
-bool same_identifier(val a, struct scope *sa, val b, struct scope *sb);
-bool is_keyword(val id, struct scope *sc, const char *name);
-val make_alias(val name, struct scope *sc);
 val global_id(const char *name);
 /* strip.c: is there an identifier of that kind in the form? */
 bool syntax_has(val form, bool (*wanted)(val id));

@@ -1,9 +1,5 @@
 /* Testudo: from forms to trees in the Scheme interpreter.
-   SPDX-License-Identifier: BSD-2-Clause
-
-   Hygiene. A macro's template does not insert symbols but aliases: fresh
-   identifiers that remember a name and the scope of the macro's definition.
-   An alias that is not bound itself means what its name means there. */
+   SPDX-License-Identifier: BSD-2-Clause */
 #include "ast.h"
 
 #include <stdarg.h>
@@ -45,6 +41,11 @@ static void own_all(void) {
       if (SYM_VALUE(CAR(l)) != UNBOUND)
         own_symbol(CAR(l));
   }
+}
+
+val global_id(const char *name) {
+  val id = intern(name);
+  return make_alias(in_prelude ? id : own_symbol(id), NULL);
 }
 
 void prelude_ends(void) {
@@ -101,93 +102,6 @@ int syntax_length(val list, val form) {
   if (n < 0)
     raise_syntax("bad syntax", form);
   return (int)n;
-}
-
-/* ---- identifiers and scopes */
-
-bool is_identifier(val v) {
-  return is_ref(v) && (ref_type(v) == T_SYMBOL || ref_type(v) == T_ALIAS);
-}
-
-val make_alias(val name, struct scope *sc) {
-  val a = make_object(T_ALIAS, 2, FALSE);
-  ALIAS_NAME(a) = name;
-  ALIAS_SCOPE(a) = (val)sc | 1;
-  return a;
-}
-
-static struct scope *scope_of(val tagged) {
-  return (struct scope *)(tagged & ~(val)1);
-}
-
-val global_id(const char *name) {
-  val id = intern(name);
-  return make_alias(in_prelude ? id : own_symbol(id), NULL);
-}
-
-/* The binding of *id_io; null when it is global, then *id_io is the symbol. */
-struct binding *scope_find(val *id_io, struct scope *sc) {
-  for (;;) {
-    for (struct scope *s = sc; s != NULL; s = s->up)
-      for (struct binding *b = s->list; b != NULL; b = b->next)
-        if (b->id == *id_io)
-          return b;
-    if (ref_type(*id_io) != T_ALIAS)
-      return NULL;
-    sc = scope_of(ALIAS_SCOPE(*id_io));
-    *id_io = ALIAS_NAME(*id_io);
-  }
-}
-
-bool same_identifier(val a, struct scope *sa, val b, struct scope *sb) {
-  struct binding *ba = scope_find(&a, sa), *bb = scope_find(&b, sb);
-  return ba == bb && (ba != NULL || a == b);
-}
-
-bool is_keyword(val id, struct scope *sc, const char *name) {
-  if (!is_identifier(id) || scope_find(&id, sc) != NULL)
-    return false;
-  val word = intern(name), own = own_symbol(word), v = SYM_VALUE(id);
-  return id == word || id == own || (is_syntax(v) && v == SYM_VALUE(own));
-}
-
-static struct binding *binding_new(struct scope *sc, val id) {
-  struct binding *b = region_alloc(sizeof *b);
-  b->id = id;
-  b->next = sc->list;
-  sc->list = b;
-  return b;
-}
-
-struct var *scope_add(struct scope *sc, val id) {
-  if (!is_identifier(id))
-    raise_syntax("identifier expected", id);
-  struct var *var = region_alloc(sizeof *var);
-  var->name = syntax_strip(id);
-  binding_new(sc, id)->var = var;
-  return var;
-}
-
-void scope_add_macro(struct scope *sc, val id, val macro) {
-  for (struct binding *b = sc->list; b != NULL; b = b->next)
-    if (b->id == id) {
-      b->var = NULL;
-      b->macro = macro;
-      return;
-    }
-  binding_new(sc, id)->macro = macro;
-}
-
-struct scope *scope_new(struct scope *up) {
-  struct scope *sc = region_alloc(sizeof *sc);
-  sc->up = up;
-  return sc;
-}
-
-void scope_check_new(struct scope *sc, val id, val form) {
-  for (struct binding *b = sc->list; b != NULL; b = b->next)
-    if (b->id == id)
-      raise_syntax("variable bound twice", form);
 }
 
 /* ---- references and calls */

@@ -182,3 +182,12 @@
         (if (eof-object? line) (reverse l) (loop (cons line l)))))))
 (show (map lines '("a\rb\r\nc\nd" "\r\r\n\n\r" "a\r" "" "\n")))
 (show (let ((port (open-input-string "a\rb"))) (read-line port) (read-char port)))
+;; a body with many definitions, and a macro by a name that has been a variable's
+(define (numbered n) (string->symbol (string-append "v" (number->string n))))
+(define (definitions n) (if (< n 0) '() (cons `(define ,(numbered n) ,n) (definitions (- n 1)))))
+(show (eval `(let () ,@(definitions 2000)
+               (define-syntax v7 (syntax-rules () ((_ x) (list x v8))))
+               (let ((v9 'inner)) (list v0 (v7 v9) v1000 v2000)))
+            (interaction-environment)))
+(show (guard (e (#t (error-object-message e)))
+        (eval `(let () ,@(definitions 2000) (define v1999 0) v0) (interaction-environment))))
