@@ -335,10 +335,12 @@ static val rewrite_cons_stream(val form, struct scope *sc) {
 static val quasi(val t, int depth, struct scope *sc);
 static val quasi_item(val t, int depth, struct scope *sc);
 
+/* Might it be one, whatever the scope says? */
 static bool is_quasi_word(val id) {
   val name = syntax_strip(id);
-  return name == intern("unquote") || name == intern("unquote-splicing") ||
-         name == intern("quasiquote");
+  return is_keyword(name, NULL, "unquote") ||
+         is_keyword(name, NULL, "unquote-splicing") ||
+         is_keyword(name, NULL, "quasiquote");
 }
 
 static bool is_form(val t, struct scope *sc, const char *name) {

@@ -27,8 +27,7 @@ static bool is_ellipsis(struct rules *r, val id) {
   if (!is_identifier(id))
     return false;
   if (r->ellipsis != FALSE ? id != r->ellipsis
-                           : syntax_strip(id) != intern("...") ||
-                                 !is_keyword(id, r->definition, "..."))
+                           : !is_keyword(id, r->definition, "..."))
     return false;
   for (val l = r->literals; is_pair(l); l = CDR(l))
     if (CAR(l) == id)
@@ -43,10 +42,13 @@ static bool is_literal(struct rules *r, val id) {
   return false;
 }
 
+static bool is_underscore(struct rules *r, val id) {
+  return is_keyword(id, r->definition, "_");
+}
+
 /* Does a part of a pattern stand for a form of the use? */
 static bool is_variable(struct rules *r, val id) {
-  return !is_literal(r, id) && !is_ellipsis(r, id) &&
-         syntax_strip(id) != intern("_");
+  return !is_literal(r, id) && !is_ellipsis(r, id) && !is_underscore(r, id);
 }
 
 static bool followed_by_ellipsis(struct rules *r, val pattern) {
@@ -112,7 +114,7 @@ static bool match_identifier(struct rules *r, val pattern, val form,
   if (is_literal(r, pattern))
     return is_identifier(form) &&
            same_identifier(form, r->use, pattern, r->definition);
-  if (syntax_strip(pattern) != intern("_"))
+  if (!is_underscore(r, pattern))
     *out = bind(*out, pattern, form);
   return true;
 }
