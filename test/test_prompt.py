@@ -511,8 +511,6 @@ class Statistics(unittest.TestCase):
             entries["collector-share"],
             entries["collector-seconds"] / entries["total-seconds"])
 
-
-class Statistics(unittest.TestCase):
     def test_share_of_each_workload(self):
         """--statistics prints (gc-statistics): the collector's share is that
         of the seconds that it took, and no workload does without it."""
