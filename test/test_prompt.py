@@ -236,6 +236,13 @@ class Prompt(unittest.TestCase):
         "(raise 'mine)": "mine", '(open-input-file "/none")': "/none",
     }
 
+    def test_leaves_the_line_that_an_error_was_in(self):
+        """Whatever ends it: a newline, a return, or both."""
+        for end in ("\n", "\r", "\r\n"):
+            text = end.join(("(display 1)", ") (display 2)", "; (display 3)",
+                             "(display 4)", ""))
+            self.assertEqual(ask(text)[:2], (1, "14"), repr(end))
+
     def test_goes_on_after_each_mistake(self):
         """Each has a message with its place, at a terminal and elsewhere."""
         text = "".join(f"{bad}\n(display 'then)\n" for bad in self.MISTAKES)

@@ -201,6 +201,22 @@ int port_getc(val port) {
   return c;
 }
 
+int port_get_text(val port) {
+  int c = port_getc(port);
+  if (c != '\r')
+    return c;
+  if (port_peekc(port) == '\n')
+    port_getc(port);
+  return '\n';
+}
+
+void port_skip_line(val port) {
+  int c;
+  do
+    c = port_get_text(port);
+  while (c >= 0 && c != '\n');
+}
+
 int port_get_byte(val port, bool peek) {
   struct port *p = port_of(port);
   if (p->start == p->end && !refill(p))

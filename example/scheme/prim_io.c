@@ -202,16 +202,13 @@ static void text_add(int c) {
   text.n += utf8_encode((uint32_t)c, text.s + text.n);
 }
 
-/* A line ends in a newline, a return, or both. */
 static val p_read_line(int argc, val *argv) {
   val port = input(argc, argv, 0);
-  int c = port_getc(port);
+  int c = port_get_text(port);
   if (c < 0)
     return EOFVAL;
-  for (text.n = 0; c >= 0 && c != '\n' && c != '\r'; c = port_getc(port))
+  for (text.n = 0; c >= 0 && c != '\n'; c = port_get_text(port))
     text_add(c);
-  if (c == '\r' && port_peekc(port) == '\n')
-    port_getc(port);
   return string_from_utf8(text.s, text.n);
 }
 

@@ -96,14 +96,6 @@ static void skip_block_comment(struct reader *r, val pos) {
   }
 }
 
-/* A line ends in a newline, a return, or both. */
-static void skip_line(struct reader *r) {
-  int c;
-  do
-    c = port_getc(r->port);
-  while (c >= 0 && c != '\n' && c != '\r');
-}
-
 /* Reads up to the next delimiter into the token. */
 static void read_token(struct reader *r) {
   int c;
@@ -133,20 +125,11 @@ static int read_hex_escape(struct reader *r) {
   }
 }
 
-/* What c stands for in a string: any line ending is a newline. */
-static int end_line(struct reader *r, int c) {
-  if (c != '\r')
-    return c;
-  if (port_peekc(r->port) == '\n')
-    port_getc(r->port);
-  return '\n';
-}
-
 /* After a backslash and a blank: the line ending and its indentation. */
 static void skip_line_continuation(struct reader *r, int c) {
   while (c == ' ' || c == '\t')
-    c = port_getc(r->port);
-  if (end_line(r, c) != '\n')
+    c = port_get_text(r->port);
+  if (c != '\n')
     fail(r, "bad escape in a string");
   while (port_peekc(r->port) == ' ' || port_peekc(r->port) == '\t')
     port_getc(r->port);
@@ -155,7 +138,7 @@ static void skip_line_continuation(struct reader *r, int c) {
 static void read_escape(struct reader *r) {
   static const char from[] = "abtnvfr0\"\\|";
   static const char to[] = "\a\b\t\n\v\f\r\0\"\\|";
-  int c = port_getc(r->port);
+  int c = port_get_text(r->port);
   const char *p = c > 0 && c < 128 ? strchr(from, c) : NULL;
   if (p != NULL)
     push(r, (unsigned char)to[p - from]);
@@ -168,7 +151,7 @@ static void read_escape(struct reader *r) {
 /* Text up to the closing quote, a double one or a bar. */
 static void read_quoted(struct reader *r, int quote, val pos) {
   for (;;) {
-    int c = port_getc(r->port);
+    int c = quote == '"' ? port_get_text(r->port) : port_getc(r->port);
     if (c < 0)
       fail_at_end(r, pos,
                   quote == '"' ? "string is not closed"
@@ -178,7 +161,7 @@ static void read_quoted(struct reader *r, int quote, val pos) {
     if (c == '\\')
       read_escape(r);
     else
-      push(r, (uint32_t)(quote == '"' ? end_line(r, c) : c));
+      push(r, (uint32_t)c);
   }
 }
 
@@ -422,7 +405,7 @@ static val read_directive(struct reader *r, val pos) {
   else if (token_is(r, "eof"))
     return EOFVAL;
   else if (fix_int(pos) >> 12 == 1)
-    skip_line(r);
+    port_skip_line(r->port);
   else
     fail_at(r, pos, "unknown #! directive", NIL);
   return read_item(r);
@@ -491,7 +474,7 @@ static int skip_blanks(struct reader *r) {
   int c = port_peekc(r->port);
   while (is_space(c) || c == ';') {
     if (c == ';')
-      skip_line(r);
+      port_skip_line(r->port);
     else
       port_getc(r->port);
     c = port_peekc(r->port);

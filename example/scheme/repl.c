@@ -177,14 +177,6 @@ static void edit_lines(void) {
   puts("");
 }
 
-/* What a line that cannot be read has left is no program. */
-static void skip_line(val port) {
-  int c;
-  do
-    c = port_getc(port);
-  while (c >= 0 && c != '\n');
-}
-
 static int read_plain(void) {
   val read = global_value_of("read");
   int status = 0;
@@ -194,7 +186,8 @@ static int read_plain(void) {
       return status;
     if (form == UNBOUND) {
       report_uncaught();
-      if (!machine_do(skip_line, vm.root[R_STDIN]) ||
+      /* What the line has left is no program. */
+      if (!machine_do(port_skip_line, vm.root[R_STDIN]) ||
           !port_is_open(vm.root[R_STDIN], PORT_IN))
         return 1; /* nothing can be read any more */
       status = 1;

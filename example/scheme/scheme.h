@@ -265,6 +265,9 @@ val port_open_output_string(void);
 val port_get_output(val port);
 int port_getc(val port); /* a character or -1 */
 int port_peekc(val port);
+/* A line ends in a newline, a return, or both: that is one newline. */
+int port_get_text(val port);
+void port_skip_line(val port);
 void port_putc(val port, uint32_t c);
 void port_puts(val port, const char *s);
 void port_write(val port, const char *s, size_t n);
