@@ -1,6 +1,6 @@
 /* Testudo: primitives on procedures, conditions, and the system.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "scheme.h"
+#include "bignum.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -183,8 +183,8 @@ static val p_uncaught(int argc, val *argv) {
 static int exit_code(val v) {
   if (v == TRUE || (is_number(v) && arith_is_zero(v)))
     return 0;
-  if (is_type(v, T_BIGNUM))
-    v = arith_remainder(v, FIX(256));
+  if (is_integer(v))
+    v = arith_remainder(to_exact(v), FIX(256));
   int low = is_fix(v) ? (int)(fix_int(v) & 255) : 1;
   return low == 0 ? 1 : low;
 }

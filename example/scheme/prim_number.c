@@ -225,7 +225,7 @@ static val p_gcd(int argc, val *argv) {
 
 static val lcm(val a, val b) {
   if (arith_is_zero(a) || arith_is_zero(b))
-    return arith_mul(a, b);
+    return is_exact(a) && is_exact(b) ? FIX(0) : make_flonum(0);
   val g = gcd(a, b);
   val r = arith_mul(arith_quotient(a, g), b);
   return arith_sign(r) < 0 ? arith_negate(r) : r;

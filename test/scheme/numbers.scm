@@ -16,6 +16,7 @@
 (call-with-values (lambda () (truncate/ -7 2)) (lambda (a b) (show a b)))
 (show (quotient (expt 10 40) (expt 10 20)) (remainder (expt 10 40) 7) (modulo (- (expt 10 40)) 7))
 (show (gcd 12 18) (lcm 4 6) (gcd) (lcm) (gcd 0 5) (gcd -12 18) (gcd (expt 2 100) (expt 6 50)))
+(show (lcm 0 -5.0) (lcm -0.0) (lcm -5 0) (lcm 0 5.0))
 (show (expt 2 100) (expt 2 -2) (expt 2.0 0.5) (expt 0 0) (expt 1/2 3) (exact->inexact 1/3))
 (show (abs -5) (abs 5.5) (abs -1/2) (magnitude -3))
 (show (max 1 2 3) (min 1 2 3) (max 1 2.0) (min 1 2.0))
