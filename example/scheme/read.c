@@ -12,7 +12,7 @@
 
 struct reader {
   val port;
-  val labels; /* list of (number . placeholder) for #n= */
+  val labels; /* table of placeholders by the number of #n=, once needed */
   char *token;
   size_t used;
   bool barred; /* some of the token stood between bars */
@@ -336,10 +336,10 @@ static val read_abbreviation(struct reader *r, const char *name, val pos) {
    other boxes are in data. */
 
 static val label_box(struct reader *r, val n) {
-  for (val l = r->labels; l != NIL; l = CDR(l))
-    if (CAR(CAR(l)) == n)
-      return CDR(CAR(l));
-  fail(r, "unknown datum label");
+  val box = r->labels == FALSE ? FALSE : table_ref(r->labels, n, FALSE);
+  if (box == FALSE)
+    fail(r, "unknown datum label");
+  return box;
 }
 
 static val read_label(struct reader *r, int c, val pos) {
@@ -351,7 +351,9 @@ static val read_label(struct reader *r, int c, val pos) {
   if (c != '=')
     fail(r, "bad # syntax");
   val box = make_box(FALSE);
-  r->labels = cons(cons(FIX(n), box), r->labels);
+  if (r->labels == FALSE)
+    r->labels = make_table(TABLE_EQ, TABLE_STRONG);
+  table_set(r->labels, FIX(n), box);
   val datum = read_datum_needed(r, pos);
   if (datum == box)
     fail(r, "datum label refers to itself");
@@ -520,14 +522,14 @@ static val read_item(struct reader *r) {
 }
 
 val read_datum(val port) {
-  struct reader r = {.port = port, .labels = NIL};
+  struct reader r = {.port = port, .labels = FALSE};
   ended_early = false;
   val v = read_item(&r);
   if (v == MARK(END_CLOSE))
     fail(&r, "unexpected )");
   if (v == MARK(END_DOT))
     fail(&r, "unexpected .");
-  if (r.labels == NIL)
+  if (r.labels == FALSE)
     return v;
   v = unboxed(v);
   replace_boxes(v, make_table(TABLE_EQ, TABLE_STRONG));

@@ -191,3 +191,11 @@
             (interaction-environment)))
 (show (guard (e (#t (error-object-message e)))
         (eval `(let () ,@(definitions 2000) (define v1999 0) v0) (interaction-environment))))
+;; many datum labels, and one that is given twice
+(define (labelled n end) (string-append "#" (number->string n) end))
+(define (labels n text)
+  (if (< n 0) text (labels (- n 1) (string-append (labelled n "=(x)") text (labelled n "# ")))))
+(define (halves-eq? l m) (or (null? m) (and (eq? (car l) (car m)) (halves-eq? (cdr l) (cdr m)))))
+(show (let ((l (read (open-input-string (string-append "(" (labels 1000 " ") ")")))))
+        (list (length l) (halves-eq? (list-head l 1001) (reverse (list-tail l 1001))))))
+(show (read (open-input-string "(#1=a #1# #1=b #1#)")))
