@@ -424,6 +424,22 @@ class Files(unittest.TestCase):
         self.assertEqual((status, out), (1, "2"))
         self.assertEqual(err.count("No space left on device"), 1, err)
 
+    @unittest.skipIf("address" in os.environ.get("TEST_SANITIZED", ""),
+                     "the address sanitizer keeps what is freed")
+    def test_what_was_not_written_is_freed(self):
+        for what in ("(write (expt 7 300000) port)",
+                     "(display (make-string 300000 #\\a) port)",
+                     "(write (string->symbol (make-string 300000 #\\a)) port)"):
+            text = ("(define (pages) (call-with-input-file"
+                    ' "/proc/self/statm" (lambda (p) (read p) (read p))))'
+                    '(define port (open-output-file "/dev/full"))'
+                    "(define (try n) (if (> n 0) (begin (write 1 port)"
+                    " (guard (e ((file-error? e) (try (- n 1)))) "
+                    f"{what} (flush-output-port port) (display 'written)))))"
+                    "(gc) (try 10) (gc) (define before (pages))"
+                    "(try 100) (gc) (display (< (- (pages) before) 1000))")
+            self.assertEqual(ask(text), (0, "#t", ""), what)
+
     def test_many_ports(self):
         """Opening one does not look at all that there are."""
         text = ("(define (open n l) (if (= n 0) l (open (- n 1)"

@@ -303,16 +303,13 @@ val int_from_double(double d) {
   return int_shift(FIX(n), e - 53);
 }
 
-/* Digits of an integer in malloc'ed memory. */
 char *int_to_c(val x, int radix) {
   mp_limb_t small;
   struct big a = big_view(x, &small);
   size_t digits = a.n * 64 + 3;
   if (radix == 10)
     digits = a.n * 20 + 3;
-  char *s = malloc(digits), *p = s;
-  if (s == NULL)
-    raise_kind("memory", NULL, "out of memory", NIL);
+  char *s = c_string_new(digits), *p = s;
   if (a.negative)
     *p++ = '-';
   if (a.n == 0) {
@@ -340,13 +337,12 @@ val int_from_digits(const char *s, size_t n, int radix, bool negative) {
     intptr_t x = strtol(s, NULL, radix);
     return FIX(negative ? -x : x);
   }
-  unsigned char *d = malloc(n);
-  if (d == NULL)
-    raise_kind("memory", NULL, "out of memory", NIL);
+  char *text = c_string_new(n);
+  unsigned char *d = (unsigned char *)text;
   for (size_t i = 0; i < n; i++)
     d[i] = (unsigned char)(s[i] <= '9' ? s[i] - '0' : (s[i] | 32) - 'a' + 10);
   mp_limb_t *r = big_scratch(0, n / 10 + 2 + (radix > 10 ? n / 8 : 0));
   size_t rn = (size_t)mpn_set_str(r, d, n, radix);
-  free(d);
+  c_string_free(text);
   return big_result(r, rn, negative);
 }

@@ -44,7 +44,7 @@ NORETURN void int_too_large(void);
 size_t int_bits(val x);
 double int_to_double(val x);
 val int_from_double(double d);
-char *int_to_c(val x, int radix);
+char *int_to_c(val x, int radix); /* a C string */
 val int_from_digits(const char *s, size_t n, int radix, bool negative);
 
 /* ---- arith.c, beyond scheme.h */

@@ -5,10 +5,10 @@
    program's handler; see machine_call. */
 #include "scheme.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void raise_value(val condition) {
+  c_strings_free_all();
   vm.root[R_CONDITION] = condition;
   vm.root[R_BLAME] = FALSE;
   longjmp(*vm.escape, 1);
@@ -88,14 +88,12 @@ val place_string(val file, val pos) {
     return FALSE;
   char *name = string_to_utf8(file, NULL);
   size_t n = strlen(name) + 48;
-  char *text = malloc(n);
-  if (text == NULL)
-    return FALSE;
+  char *text = c_string_new(n);
   snprintf(text, n, "%s:%ld:%ld", name, (long)(fix_int(pos) >> 12),
            (long)(fix_int(pos) & 4095));
   val s = string_from_c(text);
-  free(name);
-  free(text);
+  c_string_free(name);
+  c_string_free(text);
   return s;
 }
 

@@ -6,7 +6,6 @@
 #include "ast.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* NAME in the folder of the file being read, to be freed; null if that is
@@ -20,11 +19,10 @@ static char *beside_file(const char *name) {
   char *joined = NULL;
   if (slash != NULL) {
     slash[1] = 0;
-    joined = malloc(strlen(path) + strlen(name) + 1);
-    if (joined != NULL)
-      strcat(strcpy(joined, path), name);
+    joined = c_string_new(strlen(path) + strlen(name) + 1);
+    strcat(strcpy(joined, path), name);
   }
-  free(path);
+  c_string_free(path);
   return joined;
 }
 
@@ -36,8 +34,9 @@ static val open_included(val name) {
   if (port == FALSE)
     port = port_open_file(s, PORT_IN);
   int error = errno;
-  free(beside);
-  free(s);
+  if (beside != NULL)
+    c_string_free(beside);
+  c_string_free(s);
   if (port == FALSE)
     raise_file("include", "cannot open file", name, error);
   return port;

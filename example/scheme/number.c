@@ -66,10 +66,8 @@ static void format_plain(char *out, const char *digits, int n, int point) {
 }
 
 static char *double_to_c(double d) {
-  char *s = malloc(64), digits[32], *p = s;
+  char *s = c_string_new(64), digits[32], *p = s;
   int exponent;
-  if (s == NULL)
-    raise_kind("memory", NULL, "out of memory", NIL);
   if (isnan(d) || isinf(d)) {
     strcpy(s, isnan(d) ? "+nan.0" : d > 0 ? "+inf.0" : "-inf.0");
     return s;
@@ -135,7 +133,7 @@ static bool is_power_of_two(int n) {
 static void write_positive(char *out, double d, int radix) {
   char *whole = int_to_c(int_from_double(floor(d)), radix);
   out += sprintf(out, "%s.", whole);
-  free(whole);
+  c_string_free(whole);
   double fraction = d - floor(d);
   if (fraction == 0) {
     strcpy(out, "0");
@@ -152,10 +150,8 @@ static char *double_to_radix(double d, int radix) {
     return double_to_c(d);
   char text[MOST_DIGITS] = "-";
   write_positive(text + 1, fabs(d), radix);
-  char *s = strdup(d < 0 ? text : text + 1);
-  if (s == NULL)
-    raise_kind("memory", NULL, "out of memory", NIL);
-  return s;
+  const char *first = d < 0 ? text : text + 1;
+  return strcpy(c_string_new(strlen(first) + 1), first);
 }
 
 char *number_to_c(val v, int radix) {
@@ -166,12 +162,10 @@ char *number_to_c(val v, int radix) {
     return int_to_c(v, radix);
   char *a = int_to_c(RATIO_NUM(v), radix), *b = int_to_c(RATIO_DEN(v), radix);
   size_t n = strlen(a) + strlen(b) + 2;
-  char *s = malloc(n);
-  if (s == NULL)
-    raise_kind("memory", NULL, "out of memory", NIL);
+  char *s = c_string_new(n);
   snprintf(s, n, "%s/%s", a, b);
-  free(a);
-  free(b);
+  c_string_free(a);
+  c_string_free(b);
   return s;
 }
 
@@ -217,15 +211,13 @@ static val parse_exact_decimal(struct parse *p, bool negative,
                                const char *whole, size_t nwhole,
                                const char *fraction, size_t nfraction,
                                intptr_t exponent) {
-  char *digits = malloc(nwhole + nfraction + 1);
-  if (digits == NULL)
-    return FALSE;
+  char *digits = c_string_new(nwhole + nfraction + 1);
   memcpy(digits, whole, nwhole);
   memcpy(digits + nwhole, fraction, nfraction);
   digits[nwhole + nfraction] = 0;
   val v = exact_decimal(digits, nwhole + nfraction, p->radix,
                         exponent - (intptr_t)nfraction, negative);
-  free(digits);
+  c_string_free(digits);
   return v;
 }
 

@@ -204,7 +204,7 @@ static val p_note_file(int argc, val *argv) {
   char *name = string_to_name(arg_string(argv, 0), "load");
   val port = port_open_file(name, PORT_IN);
   int error = errno;
-  free(name);
+  c_string_free(name);
   if (port == FALSE)
     raise_file("load", "cannot open file", argv[0], error);
   vm.escape = &here;
@@ -250,7 +250,7 @@ static val p_getenv(int argc, val *argv) {
   (void)argc;
   char *name = string_to_name(arg_string(argv, 0), prim_name());
   const char *value = getenv(name);
-  free(name);
+  c_string_free(name);
   return value == NULL ? FALSE : string_from_c(value);
 }
 

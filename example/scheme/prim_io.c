@@ -45,7 +45,7 @@ static val open_named(val *argv, int flags) {
   char *name = arg_name(argv, 0);
   val port = port_open_file(name, flags);
   int error = errno;
-  free(name);
+  c_string_free(name);
   if (port == FALSE)
     raise_file(prim_name(), "cannot open file", argv[0], error);
   return port;
@@ -76,7 +76,7 @@ static val p_open_input_string(int argc, val *argv) {
   size_t n;
   char *s = string_to_utf8(arg_string(argv, 0), &n);
   val port = port_open_string(s, n);
-  free(s);
+  c_string_free(s);
   return port;
 }
 
@@ -345,7 +345,7 @@ static val p_file_exists(int argc, val *argv) {
   (void)argc;
   char *name = arg_name(argv, 0);
   bool exists = access(name, F_OK) == 0;
-  free(name);
+  c_string_free(name);
   return boolean(exists);
 }
 
@@ -354,7 +354,7 @@ static val p_delete_file(int argc, val *argv) {
   char *name = arg_name(argv, 0);
   bool done = unlink(name) == 0;
   int error = errno;
-  free(name);
+  c_string_free(name);
   if (!done)
     raise_file("delete-file", "cannot delete file", argv[0], error);
   return UNSPEC;

@@ -2,7 +2,6 @@
 #include "bignum.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- arguments */
@@ -461,7 +460,7 @@ static int arg_radix(int argc, val *argv) {
 static val p_number_to_string(int argc, val *argv) {
   char *s = number_to_c(arg_number(argv, 0), arg_radix(argc, argv));
   val v = string_from_c(s);
-  free(s);
+  c_string_free(s);
   return v;
 }
 
@@ -470,7 +469,7 @@ static val p_string_to_number(int argc, val *argv) {
   int radix = arg_radix(argc, argv);
   char *s = string_to_utf8(arg_string(argv, 0), &n);
   val v = strlen(s) == n ? parse_number(s, n, radix) : FALSE;
-  free(s);
+  c_string_free(s);
   return v;
 }
 

@@ -1,7 +1,6 @@
 /* Testudo: primitives on strings. SPDX-License-Identifier: BSD-2-Clause */
 #include "scheme.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static val p_stringp(int argc, val *argv) {
@@ -184,7 +183,7 @@ static val p_string_to_utf8(int argc, val *argv) {
   val bv = make_leaf(T_BYTEVECTOR, sizeof(val) + n);
   BV_LEN(bv) = n;
   memcpy(BV_DATA(bv), text, n);
-  free(text);
+  c_string_free(text);
   return bv;
 }
 
@@ -192,12 +191,10 @@ static val p_utf8_to_string(int argc, val *argv) {
   val bv = arg_of(argv, 0, T_BYTEVECTOR, "bytevector");
   size_t start, end;
   arg_range(argc, argv, 1, BV_LEN(bv), &start, &end);
-  char *copy = malloc(end - start + 1);
-  if (copy == NULL)
-    raise_kind("memory", NULL, "out of memory", NIL);
+  char *copy = c_string_new(end - start + 1);
   memcpy(copy, BV_DATA(bv) + start, end - start);
   val s = string_from_utf8(copy, end - start);
-  free(copy);
+  c_string_free(copy);
   return s;
 }
 

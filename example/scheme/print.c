@@ -145,7 +145,7 @@ static void put(struct printer *p, const char *s) {
 static void print_number(struct printer *p, val v) {
   char *s = number_to_c(v, 10);
   put(p, s);
-  free(s);
+  c_string_free(s);
 }
 
 static void put_hex(struct printer *p, const char *before, uint32_t c,
@@ -203,7 +203,7 @@ static void print_plain(struct printer *p, val s) {
   size_t n;
   char *text = string_to_utf8(s, &n);
   port_write(p->port, text, n);
-  free(text);
+  c_string_free(text);
 }
 
 static void print_string(struct printer *p, val s) {
@@ -260,7 +260,7 @@ static bool is_plain_symbol(val name) {
       return false;
   char *text = string_to_utf8(name, NULL);
   bool plain = n > 0 && begins_well(text) && !is_special_number(text);
-  free(text);
+  c_string_free(text);
   return plain;
 }
 

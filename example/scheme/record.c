@@ -7,8 +7,6 @@
    weak table, which keeps the entry while the finalization is pending. */
 #include "scheme.h"
 
-#include <stdlib.h>
-
 #define GUARDIAN_DEAD(g) SLOT(g, 1) /* list of objects to give back */
 
 /* ---- records */
@@ -20,7 +18,7 @@ void record_type_error(val v, val rtd, val accessor) {
   char *type = string_to_utf8(SYM_NAME(RTD_NAME(rtd)), NULL);
   snprintf(text, sizeof text, "argument 1 is not a record of type %.60s",
            type);
-  free(type);
+  c_string_free(type);
   raise_named("type", accessor, text, cons(v, NIL));
 }
 

@@ -788,5 +788,6 @@ bool machine_do(void (*action)(val), val v) {
 }
 
 void machine_abandon(void) {
+  c_strings_free_all();
   longjmp(*vm.escape, 2);
 }

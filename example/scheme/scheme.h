@@ -191,7 +191,11 @@ void string_put(val s, size_t i, uint32_t c);
 bool string_is_wide(val s);
 val substring(val s, size_t start, size_t end);
 void string_copy(val to, size_t at, val from, size_t start, size_t end);
-/* Malloc'ed UTF-8 with a final zero; length in *bytes_o unless null. */
+/* Memory for C: an error frees all that there is. */
+char *c_string_new(size_t size);
+void c_string_free(char *text);
+void c_strings_free_all(void);
+/* A C string in UTF-8; its length in *bytes_o unless null. */
 char *string_to_utf8(val s, size_t *bytes_o);
 /* The same for a name that the system is asked about: proc raises an error if
    the system would see less of it. */
@@ -240,7 +244,7 @@ val read_place(void);
 /* Did the last one fail because the text had ended inside of it? */
 bool read_ended_early(void);
 val parse_number(const char *s, size_t n, int radix);
-char *number_to_c(val n, int radix);
+char *number_to_c(val n, int radix); /* a C string */
 
 /* ---- print.c */
 

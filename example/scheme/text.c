@@ -146,11 +146,44 @@ val string_from_c(const char *s) {
   return string_from_utf8(s, strlen(s));
 }
 
+/* ---- C strings
+
+   They are listed, the last first, so that an error, which leaves all C code
+   that uses them, frees them. */
+
+struct c_string {
+  struct c_string *next;
+  char text[];
+};
+
+static struct c_string *c_strings;
+
+char *c_string_new(size_t size) {
+  struct c_string *s = malloc(sizeof *s + size);
+  if (s == NULL)
+    raise_kind("memory", NULL, "out of memory", NIL);
+  s->next = c_strings;
+  c_strings = s;
+  return s->text;
+}
+
+void c_string_free(char *text) {
+  struct c_string **link = &c_strings;
+  while ((*link)->text != text)
+    link = &(*link)->next;
+  struct c_string *s = *link;
+  *link = s->next;
+  free(s);
+}
+
+void c_strings_free_all(void) {
+  while (c_strings != NULL)
+    c_string_free(c_strings->text);
+}
+
 char *string_to_utf8(val s, size_t *bytes_o) {
   size_t n = STRING_LEN(s), used = 0;
-  char *p = malloc(n * 4 + 1);
-  if (p == NULL)
-    raise_kind("memory", NULL, "out of memory", NIL);
+  char *p = c_string_new(n * 4 + 1);
   for (size_t i = 0; i < n; i++)
     used += utf8_encode(string_get(s, i), p + used);
   p[used] = 0;
@@ -164,7 +197,7 @@ char *string_to_name(val s, const char *proc) {
   char *name = string_to_utf8(s, &n);
   if (strlen(name) == n)
     return name;
-  free(name);
+  c_string_free(name);
   raise_kind("file", proc, "null character in a name", cons(s, NIL));
 }
 

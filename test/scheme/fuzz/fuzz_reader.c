@@ -58,7 +58,7 @@ static val read_back(val text) {
   size_t n;
   char *s = string_to_utf8(text, &n);
   val port = port_open_string(s, n);
-  free(s);
+  c_string_free(s);
   return machine_call(global_value_of("read"), 1, &port);
 }
 
