@@ -332,6 +332,15 @@ class Exhausted(unittest.TestCase):
                     (status, out),
                     (0, "(out of memory out of memory 10000)"), err)
 
+    def test_dead_guardians(self):
+        """What they watched over dies with them."""
+        text = ("(define (watch n) (let ((g (make-guardian))) (do ((i 0 (+ i 1)))"
+                " ((= i n)) (g (make-vector 100 i)))))"
+                "(do ((i 0 (+ i 1))) ((= i 15)) (watch 10000)"
+                " (do ((k 0 (+ k 1))) ((= k 20000)) (make-vector 1000 k)))"
+                "(display 'done)")
+        self.assertEqual(ask(text, "--limit=80M"), (0, "done", ""))
+
     def test_buffers(self):
         """Text that only grows, outside of the pools, is bounded as well."""
         endless = '(open-input-file "/dev/zero")'

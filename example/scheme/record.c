@@ -81,18 +81,20 @@ static void guardian_watch(val guardian, val v) {
     raise_kind("memory", NULL, "out of memory", NIL);
 }
 
-/* One message is one registration: the object goes to one guardian. */
+/* One message is one registration: the object goes to one guardian. There may
+   be little memory: the pair that held the guardian holds the object now. */
 static void give_back(val v) {
-  val list = table_ref(vm.root[R_GUARDED], v, NIL);
-  if (!is_pair(list))
+  val pair = table_ref(vm.root[R_GUARDED], v, NIL);
+  if (!is_pair(pair))
     return;
-  val guardian = CAR(list);
-  if (CDR(list) == NIL)
+  val guardian = CAR(pair);
+  if (CDR(pair) == NIL)
     table_delete(vm.root[R_GUARDED], v);
   else
-    table_set(vm.root[R_GUARDED], v, CDR(list));
-  val dead = cons(v, GUARDIAN_DEAD(guardian));
-  GUARDIAN_DEAD(guardian) = dead;
+    table_set(vm.root[R_GUARDED], v, CDR(pair));
+  CAR(pair) = v;
+  CDR(pair) = GUARDIAN_DEAD(guardian);
+  GUARDIAN_DEAD(guardian) = pair;
 }
 
 void memory_poll_finalization(void) {
@@ -101,21 +103,23 @@ void memory_poll_finalization(void) {
       mps_message_get(&message, vm.arena, mps_message_type_finalization())) {
     mps_addr_t ref;
     mps_message_finalization_ref(&ref, vm.arena, message);
+    mps_message_discard(vm.arena, message);
     val v = (val)ref;
     if (is_type(v, T_PORT))
       port_release(v);
     else
       give_back(v);
-    mps_message_discard(vm.arena, message);
   }
 }
 
 val guardian_call(val guardian, int argc, const val *argv) {
+  /* Until its message has been seen, what died for a guardian that nobody
+     has any more lives on. */
+  memory_poll_finalization();
   if (argc > 0) {
     guardian_watch(guardian, argv[0]);
     return UNSPEC;
   }
-  memory_poll_finalization();
   val dead = GUARDIAN_DEAD(guardian);
   if (!is_pair(dead))
     return FALSE;
