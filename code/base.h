@@ -24,8 +24,8 @@
 #define TDO_LIKELY(e)   __builtin_expect(!!(e), 1)
 #define TDO_UNLIKELY(e) __builtin_expect(!!(e), 0)
 
-/* Where the compiler should not decide: what is seldom called keeps its registers
-   out of its caller. */
+/* Where the compiler should not decide: what is seldom called keeps its
+   registers out of its caller. */
 #define TDO_NOINLINE __attribute__((noinline))
 
 /* For functions that read stacks and other threads' words on purpose, which
@@ -35,10 +35,10 @@
 
 #define TDO_CACHE_LINE ((size_t)64) /* bytes, of all processors we know */
 
-/* Have the cache line of PLACE, an lvalue, on its way to the cache. A load whose
-   value nobody waits for: what is only prefetched the processor leaves where it
-   is, unless it knows the page's translation. Loads that do not depend on each
-   other wait for memory together. */
+/* Have the cache line of PLACE, an lvalue, on its way to the cache. A load
+   whose value nobody waits for: what is only prefetched the processor leaves
+   where it is, unless it knows the page's translation. Loads that do not depend
+   on each other wait for memory together. */
 #define TDO_TOUCH(place)                                                      \
   __asm__ volatile("" ::"r"(*(const volatile unsigned char *)&(place)))
 

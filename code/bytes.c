@@ -1,5 +1,5 @@
-/* Testudo: tables of bytes a word at a time. SPDX-License-Identifier: BSD-2-Clause
- */
+/* Testudo: tables of bytes a word at a time.
+   SPDX-License-Identifier: BSD-2-Clause */
 #include "code/bytes.h"
 
 size_t tdo_bytes_next(const uint8_t *bytes, size_t at, size_t limit,

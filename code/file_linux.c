@@ -1,4 +1,5 @@
-/* Testudo: reading small files on Linux. SPDX-License-Identifier: BSD-2-Clause */
+/* Testudo: reading small files on Linux.
+   SPDX-License-Identifier: BSD-2-Clause */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall */
 #endif

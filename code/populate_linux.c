@@ -52,7 +52,8 @@ static atomic_uint populate_pieces; /* twice those done; odd: one is being
                                        done */
 static atomic_int populate_held;          /* how many want nothing done now, */
 static atomic_bool populate_halted;       /* and the thread sleeps for them */
-static _Atomic(uintptr_t) populate_taken; /* end of what the program took last */
+static _Atomic(uintptr_t) populate_taken; /* end of what the program took
+                                             last */
 static atomic_uint populate_turn;      /* one more each time that is asked */
 static atomic_bool populate_alive;     /* the thread will look again */
 static atomic_bool populate_off;       /* the system has no such thing */

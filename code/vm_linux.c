@@ -179,9 +179,9 @@ static mps_res_t vm_reserve_table(void **base_o, tdo_vm_t *vm, size_t size) {
   return MPS_RES_OK;
 }
 
-/* Bytes committed since there was no limit of data. To ask for it at each commit
-   were a third of all system calls of some programs, and most have none: one
-   that comes later is seen a little later, or when something is refused. */
+/* Bytes committed since there was no limit of data. To ask for it at each
+   commit were a third of all system calls of some programs, and most have none:
+   one that comes later is seen a little later, or when something is refused. */
 static atomic_size_t vm_unlooked = VM_DATA_LOOK;
 
 static void vm_look_again(void) {

@@ -70,8 +70,8 @@ static mps_res_t ap_fill_once(mps_addr_t *p_o, tdo_ap_t *ap, size_t size,
   return res;
 }
 
-/* Collects, if memory ran out. What is withheld then gives way to a request that
-   leaves as much room as there was before. */
+/* Collects, if memory ran out. What is withheld then gives way to a request
+   that leaves as much room as there was before. */
 static mps_res_t ap_fill_somehow(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
   mps_arena_t arena = ap->pool->heap;
   mps_res_t res = ap_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));

@@ -505,7 +505,8 @@ mps_res_t tdo_amc_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
 
 /* ---- the collection's start and end ---- */
 
-/* Not if it was found sparse the last time: then its survivors move together. */
+/* Not if it was found sparse the last time: then its survivors move
+   together. */
 bool tdo_amc_stays(const tdo_pool_t *pool, const tdo_gcseg_t *gc) {
   const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
   size_t filled = (size_t)(tdo_gcseg_filled(gc) - gc->seg.base);

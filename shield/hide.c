@@ -20,8 +20,8 @@
 
 #define HIDE_COST 8 /* a unit is moved away, and back, in the time that it takes
                        to close an eighth of its pages */
-#define HIDE_PASS ((size_t)128) /* pages that a call looks at in vain in the time
-                                   that another takes */
+#define HIDE_PASS ((size_t)128) /* pages that a call looks at in vain in the
+                                   time that another takes */
 
 /* Pages before the window in the unit where it begins: units are aligned in
    memory, not in the window. */

@@ -137,7 +137,8 @@ typedef struct tdo_shield_stats {
 typedef struct tdo_shield_hooks {
   void *closure;
   void (*stop)(void *closure); /* stop the other threads; idempotent */
-  void (*go)(void *closure);   /* let them run; null: the caller of leave does */
+  void (*go)(void *closure);   /* let them run; null: the caller of leave
+                                  does */
   /* These pages no longer have the bars in BARS though nobody lowered them.
      Called during requests; must only take notes. */
   void (*lost)(void *closure, size_t first, size_t limit, tdo_bar_t bars);

@@ -529,8 +529,8 @@ static void transform_pinned(void) {
 static void (*const stills[])(void) = {lose_chain, lose_empty_pool,
                                        lose_full_pool, park, transform_pinned};
 
-/* What the last full collection found is known still, and the next one waits for
-   nothing: where the program clamps the arena time and again it would never
+/* What the last full collection found is known still, and the next one waits
+   for nothing: where the program clamps the arena time and again it would never
    flip. */
 static void check_given_up(const tdo_evacuate_t *learned) {
   ck_assert_mem_eq(&heap->evacuate, learned, sizeof *learned);
@@ -602,9 +602,9 @@ START_TEST(closed_at_the_flip) {
 }
 END_TEST
 
-/* The collector does it of its own accord. (With a pause time that slow machines
-   keep, too: where minor collections do not, the nursery grows meanwhile, and
-   with it the time until what is old has.) */
+/* The collector does it of its own accord. (With a pause time that slow
+   machines keep, too: where minor collections do not, the nursery grows
+   meanwhile, and with it the time until what is old has.) */
 START_TEST(when_the_heap_has_grown) {
   bool seen = false;
   size_t most = suite_size(128 << 20, 1 << 20);

@@ -473,9 +473,9 @@ START_TEST(held_buffers) {
 }
 END_TEST
 
-/* A buffer in free memory at the beginning of a segment, which a flip cannot take
-   away: the blocks behind it are collected with all else, since what is old is
-   named by no summary. */
+/* A buffer in free memory at the beginning of a segment, which a flip cannot
+   take away: the blocks behind it are collected with all else, since what is
+   old is named by no summary. */
 START_TEST(buffer_before_blocks) {
   enum { COUNT = TABLE / 2, GAP = 511 }; /* a page */
   mps_addr_t reserved;

@@ -284,8 +284,8 @@ START_TEST(test_limit_uses_spare) {
 }
 END_TEST
 
-/* What is not said to be spare is in use, the nursery's share, too. And who wants
-   little spare memory gets a small share. */
+/* What is not said to be spare is in use, the nursery's share, too. And who
+   wants little spare memory gets a small share. */
 START_TEST(test_limit_below_use) {
   static const double spares[] = {0.75, 0.1, 0.001};
   for (size_t i = 0; i < sizeof spares / sizeof spares[0]; ++i) {
@@ -736,8 +736,8 @@ static size_t filled_within(int resource, size_t limit) {
 #define SANITIZED false
 #endif
 
-/* Most of a process's limits is there for an arena; an emulator, or a sanitizer,
-   needs it for itself. */
+/* Most of a process's limits is there for an arena; an emulator, or a
+   sanitizer, needs it for itself. */
 START_TEST(test_process_limits) {
   if (SANITIZED || suite_emulated())
     return;

@@ -269,8 +269,8 @@ static mps_res_t scan_null(mps_ss_t ss, void *p, size_t s) {
   return MPS_RES_OK;
 }
 
-/* Null is no reference, however many blocks there are, nor is what leads to none
-   of them. */
+/* Null is no reference, however many blocks there are, nor is what leads to
+   none of them. */
 START_TEST(null_reference) {
   static char more[500000];
   static mps_word_t outside[2];

@@ -40,7 +40,8 @@ START_TEST(first) {
 }
 END_TEST
 
-/* Where much died, or writes are seen or cannot be, growth is by what survived. */
+/* Where much died, or writes are seen or cannot be, growth is by what
+   survived. */
 START_TEST(by_survivors) {
   check_most(after(100 * MIB, 10 * MIB), 24 * MIB, 1000);
   check_most(after(100 * MIB, 70 * MIB), 70 * MIB, 1000);

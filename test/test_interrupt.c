@@ -493,8 +493,9 @@ static void pause_for(long nanoseconds) {
     continue;
 }
 
-/* Several threads, each interrupted again and again, wherever it is; less often in
-   time, since where handlers take as long as that the threads would not get on. */
+/* Several threads, each interrupted again and again, wherever it is; less often
+   in time, since where handlers take as long as that the threads would not get
+   on. */
 START_TEST(at_any_moment) {
   struct sigaction action = {.sa_handler = busy_handler,
                              .sa_flags = SA_RESTART};
@@ -607,8 +608,8 @@ static void *collect_far(void *here_p) {
 }
 
 /* A signal comes to the thread that has stopped the others. Its handler wants
-   an arena that one of these is inside of (0), or stops threads for that (1). It
-   ran at once, and waited for ever; now it runs when they have been let go.
+   an arena that one of these is inside of (0), or stops threads for that (1).
+   It ran at once, and waited for ever; now it runs when they have been let go.
    Where nothing is stopped (2) it runs at once, and must not wait: who is
    inside the other arena may wait for this one. */
 START_TEST(in_a_stop) {
@@ -688,8 +689,8 @@ static void allocate_much(int sig) {
   errno = saved;
 }
 
-/* The macro, with a signal when the block was found to fit and is not taken yet:
-   all that the library may do to the point is to null its limit. */
+/* The macro, with a signal when the block was found to fit and is not taken
+   yet: all that the library may do to the point is to null its limit. */
 static mps_addr_t reserve_interrupted(bool comes) {
   mps_addr_t p = ap->init;
   if ((char *)ap->alloc + RESERVED > (char *)ap->limit) {

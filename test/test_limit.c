@@ -196,8 +196,8 @@ START_TEST(large_generations) {
 }
 END_TEST
 
-/* What is old is most of the heap, and each chain has little: a request does not
-   collect one after the other. */
+/* What is old is most of the heap, and each chain has little: a request does
+   not collect one after the other. */
 START_TEST(many_chains) {
   const size_t few = 24; /* collections */
   size_t most = 0;
@@ -262,7 +262,8 @@ static void thin(size_t period) {
    that moves together. (Not where collections move all, room or not.) */
 START_TEST(thinned) {
   const size_t period = 2 + (size_t)_i / 2 % 2;
-  const size_t part = _i >= 4 && _i < 8 ? 8 : 4; /* its buffers are much of it */
+  const size_t part = _i >= 4 && _i < 8 ? 8 : 4; /* its buffers are much of
+                                                    it */
   if (suite_stressed() || ((suite_varied() || suite_slow()) && _i % 5 != 0))
     return;
   if (_i < 4)

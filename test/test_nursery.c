@@ -59,8 +59,8 @@ START_TEST(by_heap) {
 }
 END_TEST
 
-/* As large as what is copied each time, if that is all that lives in a heap which
-   is not too large for it. */
+/* As large as what is copied each time, if that is all that lives in a heap
+   which is not too large for it. */
 START_TEST(by_copied) {
   copied = 12;
   sizes(20, 100, 2, 0.1, 1e6);
@@ -106,7 +106,8 @@ START_TEST(by_old) {
 }
 END_TEST
 
-/* It grows where much of it survives, and shrinks where next to nothing does. */
+/* It grows where much of it survives, and shrinks where next to nothing
+   does. */
 START_TEST(middle_found) {
   ck_assert_double_eq(tdo_nursery_middle(2, 100, 90), 8);
   ck_assert_double_eq(tdo_nursery_middle(2, 100, 30), 4);

@@ -676,8 +676,9 @@ static void build_garbage(void) {
   }
 }
 
-/* The groups that zones belong to run out: segments of chains that have none lie
-   in shared zones, and what there is is collected as ever, old and young. */
+/* The groups that zones belong to run out: segments of chains that have none
+   lie in shared zones, and what there is is collected as ever, old and
+   young. */
 START_TEST(groups) {
   enum { CHAINS = 100 };
   static mps_chain_t chains[CHAINS];

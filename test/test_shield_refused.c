@@ -295,8 +295,8 @@ START_TEST(economizes) {
 }
 END_TEST
 
-/* No more is opened at once than may be: the sessions that follow go on, and end
-   at the same number. */
+/* No more is opened at once than may be: the sessions that follow go on, and
+   end at the same number. */
 START_TEST(economizes_in_parts) {
   size_t sessions = 0, before;
   settings.budget = 0.25;

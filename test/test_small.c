@@ -49,8 +49,8 @@ START_TEST(growth) {
 }
 END_TEST
 
-/* Or, where there is some, if that takes hardly longer than a minor one; but not
-   if nothing old dies. */
+/* Or, where there is some, if that takes hardly longer than a minor one; but
+   not if nothing old dies. */
 START_TEST(quick) {
   tdo_small_t small = after(10, 8);
   tdo_small_facts_t facts = {.old = 8 * MIB, .nursery = 8 * MIB,
@@ -131,8 +131,8 @@ START_TEST(tightened) {
 }
 END_TEST
 
-/* A larger one, if minor collections are not much less work, and some of the old
-   died the last time, however it was found. */
+/* A larger one, if minor collections are not much less work, and some of the
+   old died the last time, however it was found. */
 START_TEST(alike) {
   tdo_small_t small = after(30, 20);
   ck_assert(due_with(&small, 30.1, 8, 5.1, 0.1));

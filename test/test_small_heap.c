@@ -108,8 +108,8 @@ START_TEST(short_pauses) {
 }
 END_TEST
 
-/* What is made while a full collection goes on in slices is not taken to be dead
-   as it did not survive it. */
+/* What is made while a full collection goes on in slices is not taken to be
+   dead as it did not survive it. */
 START_TEST(made_meanwhile) {
   begin(0);
   build(100, 50);
@@ -299,8 +299,8 @@ static size_t build_large(double pause_time) {
   return mps_pool_total_size(small_pool);
 }
 
-/* What is larger still is copied, too, instead of being marked: then it has three
-   times what lives at most (five, where objects stay in place). */
+/* What is larger still is copied, too, instead of being marked: then it has
+   three times what lives at most (five, where objects stay in place). */
 START_TEST(instead) {
   size_t built_size = build_large(UNHURRIED), most;
   (void)replace_watched(suite_varied() ? 1 : 600, 5000);
@@ -338,8 +338,8 @@ START_TEST(instead_in_slices) {
 }
 END_TEST
 
-/* While something is taken to be built, minor collections notice what is old and
-   refers to what is young, with bars or without. */
+/* While something is taken to be built, minor collections notice what is old
+   and refers to what is young, with bars or without. */
 START_TEST(noticed) {
   tdo_heap_t *heap;
   begin(UNHURRIED);

@@ -353,8 +353,9 @@ static size_t dirty_segs(size_t *all_o) {
   return dirty;
 }
 
-/* A segment with a point in it is promoted, too, and cleaned when that has left:
-   one for each promotion stayed dirty, and each minor collection scanned them. */
+/* A segment with a point in it is promoted, too, and cleaned when that has
+   left: one for each promotion stayed dirty, and each minor collection scanned
+   them. */
 START_TEST(with_points) {
   size_t n = times(600000), length = 0, dirty, all;
   begin();

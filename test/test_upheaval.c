@@ -430,7 +430,8 @@ static void use_arena(worker_t *w) {
   part_t *part = &w->parts[h];
   node_t *p = part->slots[SLOTS + NEW];
   const node_t *any = part->slots[random_next(&w->handler_seed) % SLOTS];
-  if (touches && any != NULL) /* wherever it is now, and whatever bars are there */
+  if (touches && any != NULL) /* wherever it is now, and whatever bars are
+                                 there */
     (void)*(const volatile mps_word_t *)&any->head;
   if (touches && p != NULL &&
       !mps_arena_busy(homes[h].arena)) /* it is what it was */

@@ -149,7 +149,8 @@ static bool final_in_pool(mps_arena_t heap, mps_addr_t ref,
   return seg != NULL && seg->pool == pool;
 }
 
-/* Of POOL COUNT messages are left, in this ring or others; how many in others? */
+/* Of POOL COUNT messages are left, in this ring or others; how many in
+   others? */
 static size_t finals_forget_messages(mps_arena_t heap, tdo_ring_t *ring,
                                      const tdo_pool_t *pool, size_t count) {
   TDO_RING_FOR(node, ring) {

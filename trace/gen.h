@@ -2,8 +2,8 @@
    SPDX-License-Identifier: BSD-2-Clause
 
    Invariants:
-   .next  a generation that has segments, or of whose chain another has, and that
-          is not condemned has the groups that it will need when it is: no
+   .next  a generation that has segments, or of whose chain another has, and
+          that is not condemned has the groups that it will need when it is: no
           collection goes without it for want of groups, and where the top is
           condemned, so is everything.
    .share a generation for which there were no groups lies in shared zones,
@@ -49,7 +49,8 @@ struct tdo_gen {
   tdo_group_t group[TDO_PLACES];       /* where new segments go; 0 before any
                                           of the chain (secured) */
   tdo_group_t white_group[TDO_PLACES]; /* where condemned ones lie */
-  tdo_group_t next_group[TDO_PLACES];  /* the same when it is condemned (.next) */
+  tdo_group_t next_group[TDO_PLACES];  /* the same when it is condemned
+                                          (.next) */
 };
 
 struct mps_chain_s {

@@ -142,7 +142,8 @@ struct mps_arena_s {
   double tenure, tenured; /* bytes that may be promoted without a collection,
                             and that were since the last */
   tdo_chain_t *tenuring; /* of which only a part was promoted yet, or null */
-  char *tenure_open[TDO_TENURE_OPENS]; /* segments promoted with points in them */
+  char *tenure_open[TDO_TENURE_OPENS]; /* segments promoted with points in
+                                          them */
   size_t tenure_opens;
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
@@ -156,7 +157,8 @@ struct mps_arena_s {
   } remembered;
   double alive;          /* bytes that survived the last full collection */
   double debt;           /* bytes of scanning owed by a collection */
-  double pause_left;     /* ns by which the last pause could have been longer, */
+  double pause_left;     /* ns by which the last pause could have been
+                            longer, */
   uint64_t pause_ended;  /* and when it ended */
   size_t unpolled;       /* bytes allocated since the last poll */
   tdo_ap_t *filling;     /* during a poll: the point it is for, about to give up
@@ -166,8 +168,8 @@ struct mps_arena_s {
   bool full_wanted;      /* "collect all" ramp ended, or: */
   bool full_owed;        /* the client started a full collection while a minor
                             one was in progress: it begins when that is over */
-  bool given_up;         /* the last full collection, ahead of its flip; the next
-                            one flips at once */
+  bool given_up;         /* the last full collection, ahead of its flip; the
+                            next one flips at once */
   bool bars_lost;        /* a read bar was refused: finish at once */
   size_t quantum;        /* bytes scanned for each barrier hit, at least */
   size_t quantum_now;    /* the same, larger while hits come close together */

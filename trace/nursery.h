@@ -1,15 +1,16 @@
-/* Testudo: how large the generations of the arena's own chain are. Numbers only:
-   policy.c gathers them.
+/* Testudo: how large the generations of the arena's own chain are. Numbers
+   only: policy.c gathers them.
    SPDX-License-Identifier: BSD-2-Clause
 
    .adapt  Most of what a minor collection costs (roots, written pages) does not
    grow with the nursery, so this grows while collecting takes more than its
    share of the time, and shrinks, for the caches' sake, when that is next to
    nothing. A small one is doubled on trial: where it is each object that costs
-   (such as those to be finalized), a larger nursery saves nothing, and is memory
-   for nothing. If another share survives than before, the program does something
-   else now, or more time to die made a difference: then nothing is compared. No
-   small one is larger than the heap, of whose memory it would be most. */
+   (such as those to be finalized), a larger nursery saves nothing, and is
+   memory for nothing. If another share survives than before, the program does
+   something else now, or more time to die made a difference: then nothing is
+   compared. No small one is larger than the heap, of whose memory it would be
+   most. */
 #ifndef TDO_TRACE_NURSERY_H
 #define TDO_TRACE_NURSERY_H
 
@@ -18,13 +19,13 @@
 
 typedef struct tdo_nursery {
   unsigned runs;  /* collections in a row that took too long for a small one */
-  double ns, bytes, survived; /* what collecting nurseries of this size took, and
-                     of which so much survived, */
+  double ns, bytes, survived; /* what collecting nurseries of this size took,
+                     and of which so much survived, */
   unsigned seen;    /* of so many; */
   double from;      /* bytes that it had before it was doubled on trial, */
   double before, share; /* ns a byte, and surviving share, before that; or 0 */
-  unsigned hold, hold_next; /* collections for which it does not grow, since that
-                     did not pay: from now, and after the next trial */
+  unsigned hold, hold_next; /* collections for which it does not grow, since
+                     that did not pay: from now, and after the next trial */
 } tdo_nursery_t;
 
 /* What bounds the sizes. */

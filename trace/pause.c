@@ -6,12 +6,14 @@
 #define PAUSE_MOST  1e6    /* seconds; longer: no limit */
 #define PAUSE_SHARE 0.8    /* of the pause time, until work ends: what ends a
                               pause, and what the program does, takes time */
-#define PAUSE_MINOR 0.9    /* the same, for the first one of a minor collection, */
+#define PAUSE_MINOR 0.9    /* the same, for the first one of a minor
+                              collection, */
 #define PAUSE_TAIL  0.7e6  /* less nanoseconds that it runs over, and at most */
 #define PAUSE_OVER  0.1    /* this share */
 #define PAUSE_LEAST 0.005  /* the same, for any pause: many hits may follow */
 #define PAUSE_SLICE 0.1    /* the same, for a slice that no hit asked for */
-#define PAUSE_REACH 0.1    /* the same, to open pages that were not asked for; */
+#define PAUSE_REACH 0.1    /* the same, to open pages that were not asked
+                              for; */
 #define PAGE_OPENED 100    /* nanoseconds for each; */
 #define REACH_LEAST 512    /* so many in any case */
 #define PAUSE_CLOSE 0.06   /* nanoseconds to close a byte that is to be
@@ -22,8 +24,8 @@
 #define TENURE_PART  1048576 /* bytes promoted then, at least */
 
 #define PAUSE_AHEAD 0.2    /* share, to condemn ahead of the flip in */
-#define PAUSE_FLIP  0.01   /* nanoseconds a byte for the flip then, which is more
-                              than it takes; but no more than */
+#define PAUSE_FLIP  0.01   /* nanoseconds a byte for the flip then, which is
+                              more than it takes; but no more than */
 #define PAUSE_ALONE 0.75   /* this share */
 
 void tdo_pause_set_time(tdo_heap_t *heap, double seconds) {
@@ -59,8 +61,8 @@ uint64_t tdo_pause_deadline(const tdo_heap_t *heap) {
   return tdo_pause_limited(heap) ? now + (uint64_t)pause_left(heap, now) : 0;
 }
 
-/* A minor collection gets more of the pause time, since to go on in slices costs
-   more than the rest of most. */
+/* A minor collection gets more of the pause time, since to go on in slices
+   costs more than the rest of most. */
 uint64_t tdo_pause_first_deadline(const tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
   double rate = tdo_shield_hides(&heap->shield) ? PAUSE_HIDE : PAUSE_CLOSE;

@@ -13,8 +13,8 @@
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
 
 #define TENURE_COST  1.0  /* more may be promoted as it is than was found to be
-                             worth it, while it is less than this share of what a
-                             minor collection would have to scan, */
+                             worth it, while it is less than this share of what
+                             a minor collection would have to scan, */
 #define TENURE_MOST  0.7  /* up to this share of the heap */
 
 #define FULL_GROWN "The heap has grown since the last full collection."
@@ -61,8 +61,8 @@ static bool policy_alone(const tdo_heap_t *heap) {
   return tdo_heap_size(heap) <= gens[0].size + gens[1].size + heap->top.size;
 }
 
-/* What small.h asks for. When a FULL collection is to come, a nursery that would
-   just be promoted is old. */
+/* What small.h asks for. When a FULL collection is to come, a nursery that
+   would just be promoted is old. */
 static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
                                             bool full) {
   const tdo_gen_t *gens = heap->default_chain->gens;
@@ -235,8 +235,8 @@ static void policy_size_chain(tdo_heap_t *heap) {
   tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, &facts);
 }
 
-/* Collect a small heap as a whole if that is due (small.h): its nursery is full,
-   or else a full collection is WANTED. True if it was. */
+/* Collect a small heap as a whole if that is due (small.h): its nursery is
+   full, or else a full collection is WANTED. True if it was. */
 static bool policy_small(tdo_heap_t *heap, bool wanted) {
   tdo_small_facts_t facts;
 
@@ -273,9 +273,9 @@ static double policy_tenure_room(tdo_heap_t *heap) {
   return tdo_fmax(heap->tenure, tdo_fmin(TENURE_COST * dirty, most));
 }
 
-/* Promote a part of CHAIN as it is, as much as may be in this pause; nothing, if
-   it is hardly worth stopping for what is left of the pause time. True if there
-   is more to be promoted. */
+/* Promote a part of CHAIN as it is, as much as may be in this pause; nothing,
+   if it is hardly worth stopping for what is left of the pause time. True if
+   there is more to be promoted. */
 static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   size_t most = tdo_shortage_near(heap) ? SIZE_MAX : tdo_pause_promotes(heap);
 
@@ -295,9 +295,9 @@ static bool policy_promotes(tdo_heap_t *heap) {
          tdo_shortage_crammed(heap);
 }
 
-/* Promote CHAIN as it is, while minor collections would find next to nothing, or
-   there is no room for what they find. What is lost by that until the next full
-   collection is bounded. */
+/* Promote CHAIN as it is, while minor collections would find next to nothing,
+   or there is no room for what they find. What is lost by that until the next
+   full collection is bounded. */
 static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
   if (chain != heap->default_chain ? tdo_shortage_fits(heap, chain)
                                    : !policy_promotes(heap))

@@ -50,8 +50,8 @@ static mps_res_t remember_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
   return tdo_trace_fix(scan, ref_io);
 }
 
-/* While something is taken to be built, it counts what is old and refers to what
-   is young: it was written to. Hits tell of pages with bars only. */
+/* While something is taken to be built, it counts what is old and refers to
+   what is young: it was written to. Hits tell of pages with bars only. */
 static void remember_watch(tdo_scan_t *scan, bool *young) {
   const tdo_heap_t *heap = scan->heap;
 
@@ -144,10 +144,10 @@ void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg) {
   }
 }
 
-/* What a pass will touch is spread over the heap and its tables. Before the pass
-   gets there, a scout has gone over the next runs, and all that can be asked of
-   memory at the same time was: first what the number of a page tells of it, then
-   what that leads to. */
+/* What a pass will touch is spread over the heap and its tables. Before the
+   pass gets there, a scout has gone over the next runs, and all that can be
+   asked of memory at the same time was: first what the number of a page tells
+   of it, then what that leads to. */
 #define SCOUT_RUNS  8 /* at a time */
 #define SCOUT_LINES 4 /* of a page; the processor guesses the rest */
 

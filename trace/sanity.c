@@ -41,7 +41,8 @@ static bool sanity_ambiguous(mps_arena_t heap, const char *base) {
   return seg != NULL && seg->rank == TDO_RANK_AMBIG;
 }
 
-/* Bits of the generations that no summary need name: they are being promoted. */
+/* Bits of the generations that no summary need name: they are being
+   promoted. */
 static unsigned sanity_tenuring(mps_arena_t heap) {
   unsigned bits = 0;
 

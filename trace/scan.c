@@ -199,7 +199,7 @@ mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
 
 /* The area scanners. Words are read once: a root may change at any time. */
 TDO_NO_SANITIZE mps_res_t mps_scan_area(mps_ss_t ss, void *base, void *limit,
-                        void *closure) {
+                                        void *closure) {
   mps_word_t *p = base, *end = limit;
 
   (void)closure;
@@ -248,22 +248,23 @@ TDO_NO_SANITIZE static inline mps_res_t scan_tagged(mps_ss_t ss, mps_word_t *p,
   return MPS_RES_OK;
 }
 
-TDO_NO_SANITIZE mps_res_t mps_scan_area_masked(mps_ss_t ss, void *base, void *limit,
-                               void *closure) {
+TDO_NO_SANITIZE mps_res_t mps_scan_area_masked(mps_ss_t ss, void *base,
+                                               void *limit, void *closure) {
   const mps_scan_tag_s *t = closure;
 
   return scan_tagged(ss, base, limit, t->mask, 0, false, true);
 }
 
-TDO_NO_SANITIZE mps_res_t mps_scan_area_tagged(mps_ss_t ss, void *base, void *limit,
-                               void *closure) {
+TDO_NO_SANITIZE mps_res_t mps_scan_area_tagged(mps_ss_t ss, void *base,
+                                               void *limit, void *closure) {
   const mps_scan_tag_s *t = closure;
 
   return scan_tagged(ss, base, limit, t->mask, t->pattern, false, false);
 }
 
-TDO_NO_SANITIZE mps_res_t mps_scan_area_tagged_or_zero(mps_ss_t ss, void *base, void *limit,
-                                       void *closure) {
+TDO_NO_SANITIZE mps_res_t
+mps_scan_area_tagged_or_zero(mps_ss_t ss, void *base, void *limit,
+                             void *closure) {
   const mps_scan_tag_s *t = closure;
 
   return scan_tagged(ss, base, limit, t->mask, t->pattern, true, false);

@@ -35,9 +35,9 @@ struct tdo_scan {
   uint64_t deadline; /* 0: there is none */
   size_t look;       /* at so many bytes, look at the clock */
   bool partly;       /* something was left */
-  /* .ahead: where objects are copied, those that are about to be referred to are
-     fetched. In what is being scanned, words [next_ahead, end_ahead) have not
-     been looked at for that. */
+  /* .ahead: where objects are copied, those that are about to be referred to
+     are fetched. In what is being scanned, words [next_ahead, end_ahead) have
+     not been looked at for that. */
   bool ahead;
   const mps_word_t *next_ahead, *end_ahead;
   bool hold;      /* rank ambiguous: what is referred to stays in place if it
@@ -67,8 +67,8 @@ static inline void tdo_scan_use(tdo_scan_t *scan,
 /* Scan formatted objects [BASE, LIMIT) (bases) with the pool's format. */
 mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
                              char *limit);
-/* [BASE, LIMIT) is about to be scanned: get what fixing its references will look
-   at on its way to the cache. It was scanned: look at it no more. */
+/* [BASE, LIMIT) is about to be scanned: get what fixing its references will
+   look at on its way to the cache. It was scanned: look at it no more. */
 void tdo_scan_fetch(tdo_scan_t *scan, const char *base, const char *limit);
 void tdo_scan_fetched(tdo_scan_t *scan);
 /* Is the time up, so that the rest may be left (.partly)? */

@@ -10,7 +10,8 @@
 
 #define WITHHELD_PART  32 /* of all memory, for moving alone; */
 #define WITHHELD_LEAST ((size_t)64 << 10) /* some segments, but at most */
-#define WITHHELD_SMALL 16                 /* this part; and in any case at most */
+#define WITHHELD_SMALL 16                 /* this part; and in any case at
+                                             most */
 #define WITHHELD_MOST  ((size_t)16 << 20)
 
 #define DUE_HEAP 0.5  /* of the heap, for which there is no room, */
@@ -20,7 +21,8 @@
 
 #define MINOR_MOST    0.5   /* of the heap, for which a minor one is tried, */
 #define MINOR_GAIN    0.125 /* and of it, that must be free afterwards */
-#define MINOR_CHAIN   (1.0 / 16) /* of all that is young, that a chain has for it */
+#define MINOR_CHAIN   (1.0 / 16) /* of all that is young, that a chain has for
+                                    it */
 #define MOST_ATTEMPTS 6     /* each may make room for the next */
 
 bool tdo_shortage_possible(const tdo_heap_t *heap) {
@@ -135,10 +137,11 @@ void tdo_shortage_promote(tdo_heap_t *heap) {
 
 /* ---- it ran out ---- */
 
-/* Collect the chains only, those that there is room to copy, and few: each takes
-   the roots, and all that others have. Cheap where the heap is full of old
-   objects and the program makes garbage. True if that gave back a fair share of
-   what was looked at: then it costs no more than any minor collection. */
+/* Collect the chains only, those that there is room to copy, and few: each
+   takes the roots, and all that others have. Cheap where the heap is full of
+   old objects and the program makes garbage. True if that gave back a fair
+   share of what was looked at: then it costs no more than any minor
+   collection. */
 static bool shortage_collect_minor(tdo_heap_t *heap) {
   double all = tdo_heap_size(heap);
   double least = MINOR_CHAIN * shortage_young(heap);

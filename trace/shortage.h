@@ -43,12 +43,13 @@ size_t tdo_shortage_withheld(const tdo_heap_t *heap);
 /* The commit limit was raised, before which there was ROOM: all that it was
    raised by may be had. */
 void tdo_shortage_raised(tdo_heap_t *heap, size_t room);
-/* What is withheld of a request that would fail otherwise, before which there was
-   ROOM: as much as collections made for it may be had. */
+/* What is withheld of a request that would fail otherwise, before which there
+   was ROOM: as much as collections made for it may be had. */
 size_t tdo_shortage_kept(tdo_heap_t *heap, size_t room);
 
-/* What is young becomes old as it is, if there may be no room to copy it: the full
-   collection that is to begin marks it in place, and tells what is sparse. */
+/* What is young becomes old as it is, if there may be no room to copy it: the
+   full collection that is to begin marks it in place, and tells what is
+   sparse. */
 void tdo_shortage_promote(tdo_heap_t *heap);
 
 /* Is it time for a full collection, for want of room? */

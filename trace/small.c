@@ -4,7 +4,8 @@
 #include "code/base.h"
 
 #define SMALL_MOST   ((double)(16 << 20)) /* old bytes that may be copied, */
-#define SMALL_MORE   ((double)(80 << 20)) /* or this where it is no more work, */
+#define SMALL_MORE   ((double)(80 << 20)) /* or this where it is no more
+                                             work, */
 #define SMALL_MINOR  6.0 /* so many times what a minor collection looks at, */
 #define SMALL_SPARSE 0.8 /* and at most this share survived the last time */
 #define SMALL_PART   0.5 /* of a nursery: as much old is no extra work, */
@@ -12,9 +13,9 @@
 #define SMALL_DENSE  0.9 /* or, if more than this share did, */
 #define SMALL_BUILD  3.0 /* so many times that; */
 #define SMALL_LAST   (0.9 * SMALL_MOST) /* this, if that is less */
-#define SMALL_QUICK  ((double)(8 << 20)) /* or, from so much on, some of which had
-                                            died, if that takes hardly longer than
-                                            a minor one */
+#define SMALL_QUICK  ((double)(8 << 20)) /* or, from so much on, some of which
+                                            had died, if that takes hardly
+                                            longer than a minor one */
 #define SMALL_LOOSE  0.5 /* share of a heap that is room, to be rid of, */
 #define SMALL_SIZE   ((double)(256 << 20)) /* if it has no more than that */
 #define SMALL_RATE   8.5e8 /* bytes of old objects, to a second of pause time:
@@ -23,13 +24,16 @@
 
 #define INSTEAD_LIVE 1.25 /* times what lived the last time may do so now, */
 #define INSTEAD_PART 0.8  /* if that is at most this share of old bytes, of */
-#define INSTEAD_MOST ((double)(1 << 30)) /* which there are no more than that, */
+#define INSTEAD_MOST ((double)(1 << 30)) /* which there are no more than
+                                            that, */
 #define INSTEAD_RATE 2e10 /* and to a second of pause time, with a nursery: of
                              which more is copied in the flip */
 #define FLIP_SHARE   0.5  /* of the pause time, for the flip to take at most, */
 #define FLIP_MARKED  25.0 /* times as long as where nothing is copied */
-#define SOON_ROOM    0.4  /* share of a heap that is room, for the next one to */
-#define SOON_GROWTH  0.5  /* come when so much of what lived has been added, or */
+#define SOON_ROOM    0.4  /* share of a heap that is room, for the next one
+                             to */
+#define SOON_GROWTH  0.5  /* come when so much of what lived has been added,
+                             or */
 #define SOON_LEAST   ((double)(16 << 20)) /* this, if that is more */
 
 /* Can LIVE bytes of old objects be copied each time that a nursery is full? */

@@ -16,21 +16,21 @@
    room between, which is of no use and makes what minor collections scan lie
    on more pages. Where that is most of a heap, what lives is soon copied.
 
-   .alike  Where much survives a minor collection, or it has many pages to scan, to
-   copy a few times as much is no more work: copying goes through new memory in
-   order. So a larger heap is small as well, if what is old dies. What lives is
-   then taken to be a quarter more than the last time, not all that is old.
+   .alike  Where much survives a minor collection, or it has many pages to scan,
+   to copy a few times as much is no more work: copying goes through new memory
+   in order. So a larger heap is small as well, if what is old dies. What lives
+   is then taken to be a quarter more than the last time, not all that is old.
 
-   .instead  A full collection that is due anyway takes less time by copying than
-   by marking in place, where what is old dies: what is copied lies in the order
-   in which the next one finds it, while objects in place lie where there was
-   room when they were made. It goes on in slices if that is more than a pause is
-   long enough for. So the first one, which cannot know, is soon followed by
-   another if it left much room.
+   .instead  A full collection that is due anyway takes less time by copying
+   than by marking in place, where what is old dies: what is copied lies in the
+   order in which the next one finds it, while objects in place lie where there
+   was room when they were made. It goes on in slices if that is more than a
+   pause is long enough for. So the first one, which cannot know, is soon
+   followed by another if it left much room.
 
-   .flip  But what roots refer to is copied in the flip, which nothing bounds. So
-   none begins whose flip would be too long, to judge by the shorter of the last
-   two, since the system may be in the way of one; or at first by that of a
+   .flip  But what roots refer to is copied in the flip, which nothing bounds.
+   So none begins whose flip would be too long, to judge by the shorter of the
+   last two, since the system may be in the way of one; or at first by that of a
    collection that marked. */
 #ifndef TDO_TRACE_SMALL_H
 #define TDO_TRACE_SMALL_H
@@ -69,8 +69,8 @@ bool tdo_small_soon(const tdo_small_t *small, const tdo_small_facts_t *facts,
 bool tdo_small_at_once(const tdo_small_t *small,
                        const tdo_small_facts_t *facts);
 
-/* The flip of a collection of everything took SECONDS, and ALIVE bytes survived;
-   most were COPIED, or marked in place. */
+/* The flip of a collection of everything took SECONDS, and ALIVE bytes
+   survived; most were COPIED, or marked in place. */
 void tdo_small_flipped(tdo_small_t *small, double seconds, double alive,
                        bool copied);
 

@@ -113,10 +113,10 @@ size_t tdo_summary_dirty(tdo_summary_t *s, size_t limit) {
 
   while ((p = tdo_summary_next(s, p, limit, TDO_DIRTY)) < limit) {
     size_t end = tdo_min(limit, tdo_round_up(p + 1, TDO_SUMMARY_BLOCK));
-    for (; p + 8 <= end; p += 8)
-      count +=
-          (size_t)(((tdo_bytes_word(s->page + p) & dirty) >> 7) * TDO_BYTES_ONES >>
-                   56);
+    for (; p + 8 <= end; p += 8) {
+      uint64_t word = (tdo_bytes_word(s->page + p) & dirty) >> 7;
+      count += (size_t)(word * TDO_BYTES_ONES >> 56);
+    }
     for (; p < end; ++p)
       count += (s->page[p] & TDO_DIRTY) != 0;
   }

@@ -66,16 +66,18 @@ void tdo_trace_init(tdo_trace_t *trace, mps_arena_t heap);
    is done and work may be left. WHY is a static English text. */
 bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
                      const char *why);
-/* Begin a collection of every generation whose flip comes later, so that some of
-   what a flip does can be done before (condemn.c, .ahead). False, and nothing
-   begun, if that would not pay. tdo_trace_start(HEAP, NULL, 0, WHY) flips. */
+/* Begin a collection of every generation whose flip comes later, so that some
+   of what a flip does can be done before (condemn.c, .ahead). False, and
+   nothing begun, if that would not pay. tdo_trace_start(HEAP, NULL, 0, WHY)
+   flips. */
 bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why);
 /* Work for about BYTES scanned, and until DEADLINE (ns; 0: none). True if the
    collection is over (or none was in progress). */
 bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline);
 /* Work until it is over. */
 void tdo_trace_finish(mps_arena_t heap);
-/* If the flip of one is to come, give it up: nothing has moved. It stays wanted. */
+/* If the flip of one is to come, give it up: nothing has moved. It stays
+   wanted. */
 void tdo_trace_give_up(mps_arena_t heap);
 /* Work until it is over, but where nothing may move give up what was not
    flipped. */

@@ -4,7 +4,8 @@
 
 #define WORTH_SHARE 0.7 /* of what a full collection frees in the same time */
 #define WORTH_LONGER 1.2 /* times as long is hardly longer */
-#define WORTH_AGAIN 8   /* full collections, then a minor one is looked at again */
+#define WORTH_AGAIN 8   /* full collections, then a minor one is looked at
+                           again */
 #define WORTH_LEAST ((double)(80 << 20)) /* surviving bytes: others are small */
 
 void tdo_worth_minor(tdo_worth_t *worth, double freed, double ns) {

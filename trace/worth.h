@@ -2,10 +2,10 @@
    them. SPDX-License-Identifier: BSD-2-Clause
 
    In a heap in which what is old dies as fast as what is young, a minor
-   collection copies most of a nursery for the little of it that died, and a full
-   one that copies everything frees several times as much in the same time. The
-   nursery had better be promoted as it is until then. In a heap of which all is
-   copied each time (small.h) nothing else happens anyway. */
+   collection copies most of a nursery for the little of it that died, and a
+   full one that copies everything frees several times as much in the same time.
+   The nursery had better be promoted as it is until then. In a heap of which
+   all is copied each time (small.h) nothing else happens anyway. */
 #ifndef TDO_TRACE_WORTH_H
 #define TDO_TRACE_WORTH_H
 
@@ -24,8 +24,8 @@ void tdo_worth_minor(tdo_worth_t *worth, double freed, double ns);
 /* Everything was. COPIED: what survived was copied, not marked. */
 void tdo_worth_full(tdo_worth_t *worth, double freed, double ns, bool copied);
 
-/* Was the last full collection hardly longer than a minor one? Now and then the answer is no,
-   so that a minor one shows what is true now. */
+/* Was the last full collection hardly longer than a minor one? Now and then the
+   answer is no, so that a minor one shows what is true now. */
 bool tdo_worth_quick(const tdo_worth_t *worth);
 /* Are minor collections not worth it, where ALIVE bytes survived the last full
    one? Not in a small heap. */
