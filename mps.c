@@ -59,6 +59,7 @@
 #include "shield/record.c"
 #include "shield/settings.c"
 #include "shield/shield.c"
+#include "trace/abroad.c"
 #include "trace/ap.c"
 #include "trace/condemn.c"
 #include "trace/enter.c"
