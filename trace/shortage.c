@@ -5,6 +5,8 @@
 #include "trace/shortage.h"
 
 #define ROOM_SURE 0.9   /* of what is free: survivors leave some of it */
+#define ROOM_FITS 0.75  /* the same, where a segment each is a grain or two: what
+                           describes it takes room as well */
 #define ROOM_NEAR 0.125 /* of all memory, that is little room */
 #define ROOM_PACE 0.25  /* of what is free, while a full collection runs */
 
@@ -62,7 +64,7 @@ static double shortage_of_chain(const tdo_chain_t *chain) {
 
 bool tdo_shortage_fits(const tdo_heap_t *heap, const tdo_chain_t *chain) {
   return !tdo_shortage_possible(heap) ||
-         shortage_of_chain(chain) < ROOM_SURE * shortage_free(heap);
+         shortage_of_chain(chain) < ROOM_FITS * shortage_free(heap);
 }
 
 bool tdo_shortage_near(const tdo_heap_t *heap) {
