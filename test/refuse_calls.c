@@ -13,11 +13,8 @@
    Where a filter of calls is not permitted the program ends with status 77.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,26 +24,15 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "refuse_call.h"
 
 #define PAGEMAP_SCAN   0xC0606610u
 #define PERMITTED_ROWS 2 /* refusals one after the other: see mprotect */
 
 static unsigned long refuse_later, refuse_protect, refuse_close;
 
-/* The call NR fails with CODE, if its second argument is WITH or that is 0. */
-static void filter(uint32_t nr, uint32_t with, unsigned code) {
-  struct sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4),
-      BPF_JUMP(BPF_JMP | BPF_JA, with == 0 ? 2 : 0, 0, 0),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-               offsetof(struct seccomp_data, args[1])),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, with, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  struct sock_fprog whole = {sizeof program / sizeof program[0], program};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole) != 0) {
+static void filter(unsigned nr, unsigned with, unsigned code) {
+  if (!refuse_call(nr, with, code)) {
     perror("seccomp");
     _exit(77);
   }

@@ -2,15 +2,12 @@
    that refuses. SPDX-License-Identifier: BSD-2-Clause */
 #include <check.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "bench/shield_heap.h"
+#include "refuse_call.h"
 #include "suite.h"
 
 /* Random young pointers, each checked at the end: it names its vector. */
@@ -83,15 +80,8 @@ START_TEST(several_arenas) {
 END_TEST
 
 START_TEST(sandboxed) {
-  struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  struct sock_fprog program = {sizeof code / sizeof code[0], code};
   tdo_statistics_s s;
-  ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-  ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+  ck_assert(refuse_call(SYS_userfaultfd, 0, EPERM));
   start();
   work(300000);
   ck_assert(right());

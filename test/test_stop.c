@@ -4,16 +4,12 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,6 +19,7 @@
 #include "code/lock.h"
 #include "code/stop.h"
 #include "test/asserted.h"
+#include "test/refuse_call.h"
 #include "test/suite.h"
 
 #if defined(__SANITIZE_THREAD__) /* where stopping takes its time */
@@ -612,17 +609,6 @@ START_TEST(of_a_copy) {
 }
 END_TEST
 
-static bool refuse(unsigned number, unsigned error) {
-  struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  struct sock_fprog program = {sizeof code / sizeof code[0], code};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 /* A thread that cannot be stopped is not taken for one that has ended. */
 START_TEST(refused) {
   pid_t child = fork();
@@ -630,7 +616,7 @@ START_TEST(refused) {
   if (child == 0) {
     start(spin, 1);
     asserted_start();
-    if (!refuse(SYS_tgkill, EPERM)) {
+    if (!refuse_call(SYS_tgkill, 0, EPERM)) {
       _exit(0); /* not permitted */
     }
     begin();

@@ -3,9 +3,6 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <check.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,6 +12,7 @@
 #include <unistd.h>
 #include "code/track.h"
 #include "code/vm.h"
+#include "refuse_call.h"
 #include "require.h"
 #include "suite.h"
 
@@ -187,22 +185,6 @@ START_TEST(forked) {
 }
 END_TEST
 
-/* Refuse the system call NUMBER, if its second argument is ARGUMENT or that is
-   0, with ERROR. */
-static bool refuse(unsigned number, unsigned argument, unsigned error) {
-  struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-               offsetof(struct seccomp_data, args[1])),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, argument, 0, argument == 0 ? 0 : 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  struct sock_fprog program = {sizeof code / sizeof code[0], code};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 static int opens(const char *expected) {
   const char *why = "";
   mps_res_t res = tdo_track_open(&track, &why);
@@ -213,17 +195,17 @@ static int opens(const char *expected) {
 }
 
 static int no_userfaultfd(void) {
-  return !refuse(SYS_userfaultfd, 0, EPERM) ||
+  return !refuse_call(SYS_userfaultfd, 0, EPERM) ||
          opens("userfaultfd was refused");
 }
 
 static int no_async(void) { /* UFFDIO_API, as an old kernel */
-  return !refuse(SYS_ioctl, 0xC018AA3Fu, EINVAL) ||
+  return !refuse_call(SYS_ioctl, 0xC018AA3Fu, EINVAL) ||
          opens("userfaultfd has no asynchronous write-protection");
 }
 
 static int no_pagemap_scan(void) {
-  return !refuse(SYS_ioctl, 0xC0606610u, ENOTTY) ||
+  return !refuse_call(SYS_ioctl, 0xC0606610u, ENOTTY) ||
          opens("PAGEMAP_SCAN is missing");
 }
 
