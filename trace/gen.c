@@ -153,6 +153,14 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
   tdo_control_free(&heap->control, chain, chain_size(chain->count));
 }
 
+double tdo_chain_size(const tdo_chain_t *chain) {
+  double size = 0;
+
+  for (size_t i = 0; i < chain->count; ++i)
+    size += chain->gens[i].size;
+  return size;
+}
+
 void tdo_chain_secure(tdo_chain_t *chain) {
   size_t i = 0;
 

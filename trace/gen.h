@@ -78,6 +78,9 @@ void tdo_chain_secure(tdo_chain_t *chain);
 void tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap);
 void tdo_gen_finish(tdo_gen_t *gen);
 
+/* Bytes of all its segments. */
+double tdo_chain_size(const tdo_chain_t *chain);
+
 /* Generation INDEX of CHAIN; the top one if INDEX is the chain's count. */
 tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);
 

@@ -466,9 +466,7 @@ double tdo_heap_size(const tdo_heap_t *heap) {
   double size = heap->top.size;
 
   TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
-    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    for (size_t i = 0; i < chain->count; ++i)
-      size += chain->gens[i].size;
+    size += tdo_chain_size(TDO_RING_ENTRY(tdo_chain_t, heap_ring, node));
   }
   return size;
 }

@@ -54,17 +54,9 @@ bool tdo_shortage_crammed(const tdo_heap_t *heap) {
   return tdo_shortage_room(heap) <= 0;
 }
 
-static double shortage_of_chain(const tdo_chain_t *chain) {
-  double size = 0;
-
-  for (size_t i = 0; i < chain->count; ++i)
-    size += chain->gens[i].size;
-  return size;
-}
-
 bool tdo_shortage_fits(const tdo_heap_t *heap, const tdo_chain_t *chain) {
   return !tdo_shortage_possible(heap) ||
-         shortage_of_chain(chain) < ROOM_FITS * shortage_free(heap);
+         tdo_chain_size(chain) < ROOM_FITS * shortage_free(heap);
 }
 
 bool tdo_shortage_near(const tdo_heap_t *heap) {
@@ -153,7 +145,7 @@ static bool shortage_collect_minor(tdo_heap_t *heap) {
     return false;
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    if (shortage_of_chain(chain) < least || !tdo_shortage_fits(heap, chain))
+    if (tdo_chain_size(chain) < least || !tdo_shortage_fits(heap, chain))
       continue;
     heap->trace_emergency_next = true;
     if (tdo_trace_start(heap, chain, chain->count - 1, "Memory ran out.")) {
