@@ -40,8 +40,8 @@ static void abroad_take(tdo_heap_t *heap) {
 void tdo_abroad_hold(tdo_heap_t *heap) {
   heap->holds_others = true;
   tdo_heaps_begin(); /* none goes meanwhile */
+  abroad_for = heap;
   do {
-    abroad_for = heap;
     abroad_busy = false;
     tdo_heaps_each(abroad_take);
     if (abroad_busy)

@@ -1,6 +1,7 @@
 /* Testudo: roots.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "code/check.h"
+#include "trace/abroad.h"
 #include "trace/heap.h"
 
 bool tdo_root_check(const tdo_root_t *root) {
@@ -23,6 +24,8 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
     root->closure = &root->tag;
   if (root->thread != NULL)
     ++root->thread->roots;
+  root->abroad = tdo_abroad(
+      heap, root->kind == TDO_ROOT_FUNCTION ? root->p : root->base);
   heap->abroad += root->abroad;
   tdo_ring_init(&root->heap_ring);
   tdo_ring_append(&heap->roots, &root->heap_ring);
