@@ -203,4 +203,9 @@ bool tdo_stop_is_quiet(void) {
   return true;
 }
 
+bool tdo_stop_admit(bool can) {
+  (void)can;
+  return false;
+}
+
 #endif /* TDO_PF_GENERIC */

@@ -6,15 +6,14 @@
 #include "code/lock.h"
 #include "code/check.h"
 #include "code/platform.h"
+#include "code/stop.h"
 
 #if TDO_THREADS && TDO_PF_LINUX
 #include <errno.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "code/stop.h"
 #elif TDO_THREADS
 #include <sched.h>
 #endif
@@ -57,12 +56,6 @@ static bool lock_spin(tdo_lock_t *lock) {
   return false;
 }
 
-#if TDO_PF_LINUX
-typedef sigset_t lock_mask_t;
-#else
-typedef int lock_mask_t;
-#endif
-
 #define LOCK_PATIENCE_NS 2000000
 
 /* Until the turn is another than TURN, or for a while. False when PATIENT no
@@ -80,26 +73,6 @@ static bool lock_sleep(tdo_lock_t *lock, unsigned turn, bool patient) {
   (void)lock, (void)turn, (void)patient;
   (void)sched_yield();
   return true;
-#endif
-}
-
-/* Let the thread be stopped from now on, whatever signals it blocks. */
-static void lock_admit(lock_mask_t *before_o) {
-#if TDO_PF_LINUX
-  sigset_t set;
-  (void)sigemptyset(&set);
-  (void)sigaddset(&set, CONFIG_PTHREADEXT_SIGSUSPEND);
-  (void)pthread_sigmask(SIG_UNBLOCK, &set, before_o);
-#else
-  (void)before_o;
-#endif
-}
-
-static void lock_restore(const lock_mask_t *before) {
-#if TDO_PF_LINUX
-  (void)pthread_sigmask(SIG_SETMASK, before, NULL);
-#else
-  (void)before;
 #endif
 }
 
@@ -121,8 +94,7 @@ static void lock_wake(tdo_lock_t *lock) {
    Who has the lock may wait in turn until this thread is stopped, which may be
    in a handler that blocks all signals: when it takes long, it can be. */
 static void lock_wait(tdo_lock_t *lock) {
-  lock_mask_t before;
-  bool patient = true;
+  bool patient = true, blocked = false;
   (void)atomic_fetch_add(&lock->waiting, 1);
   for (;;) {
     unsigned turn = atomic_load(&lock->turn);
@@ -131,12 +103,12 @@ static void lock_wait(tdo_lock_t *lock) {
     }
     if (!lock_sleep(lock, turn, patient)) {
       patient = false;
-      lock_admit(&before);
+      blocked = tdo_stop_admit(true);
     }
   }
   (void)atomic_fetch_sub(&lock->waiting, 1);
-  if (!patient) {
-    lock_restore(&before);
+  if (blocked) {
+    (void)tdo_stop_admit(false);
   }
 }
 

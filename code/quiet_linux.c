@@ -44,4 +44,12 @@ bool tdo_stop_is_quiet(void) {
   return quiet_mask.quiet;
 }
 
+bool tdo_stop_admit(bool can) {
+  sigset_t set, before;
+  (void)sigemptyset(&set);
+  (void)sigaddset(&set, CONFIG_PTHREADEXT_SIGSUSPEND);
+  (void)pthread_sigmask(can ? SIG_UNBLOCK : SIG_BLOCK, &set, &before);
+  return sigismember(&before, CONFIG_PTHREADEXT_SIGSUSPEND) != 0;
+}
+
 #endif /* TDO_PF_LINUX */

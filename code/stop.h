@@ -39,6 +39,9 @@ bool tdo_stop_is_alive(const tdo_stop_thread_t *thread);
 bool tdo_stop_quiet(void);
 void tdo_stop_loud(void);
 bool tdo_stop_is_quiet(void);
+/* Can the calling thread be stopped, from now on, whatever signals it blocks?
+   True if it could not be before. */
+bool tdo_stop_admit(bool can);
 
 /* Begin and end a stop of the world. Between them the calling thread, which is
    quiet at both, owns the process-wide right to stop threads (two arenas never
