@@ -20,7 +20,7 @@
   X(shield, CHOICE, "TESTUDO_SHIELD", 2, "deferred", 0, 4,                    \
     "naive, ranged, deferred, dirty or off",                                  \
     "how page protection is managed")                                         \
-  X(queue, COUNT, "TESTUDO_QUEUE", 1024, "1024", 1, 1048576,                    \
+  X(queue, COUNT, "TESTUDO_QUEUE", 1024, "1024", 1, 1048576,                  \
     "a whole number from 1 to 1048576",                                       \
     "ranges that the shield queues before it flushes early")                  \
   X(quantum, SIZE, "TESTUDO_QUANTUM", 262144, "256K", 4096, 1099511627776,    \
@@ -32,7 +32,7 @@
   X(defer_hit, COUNT, "TESTUDO_DEFER_HIT", 16, "16", 0, 1000000,              \
     "a whole number from 0 to 1000000",                                       \
     "the same for a page whose protection was hit")                           \
-  X(budget, REAL, "TESTUDO_BUDGET", 0.25, "0.25", 0, 1,                         \
+  X(budget, REAL, "TESTUDO_BUDGET", 0.25, "0.25", 0, 1,                       \
     "a decimal fraction from 0 to 1",                                         \
     "part of the system's limit of mappings that may be used")                \
   X(hide, SIZE, "TESTUDO_HIDE", 4194304, "4M", 0, 1099511627776,              \

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "code/settings.h"
 #include "code/track_double.h"
 #include "code/vm_double.h"
 #include "shield/internal.h"
@@ -309,8 +310,24 @@ static const char replay_usage[] =
     "TESTUDO_DEFER_HIT would be. For each it prints a line of JSON: what the\n"
     "shield would have done.\n";
 
-/* Replay each setting on standard input; false if one cannot be read. Numbers
-   are those that the variables accept (code/settings.h). */
+#define REPLAY_ROW(field, type, variable, value, words, lowest, highest,      \
+                   accepted, help)                                            \
+  {variable, lowest, highest},
+
+/* Would VARIABLE accept NUMBER? */
+static bool replay_accepts(const char *variable, unsigned long long number) {
+  static const struct {
+    const char *variable;
+    double lowest, highest;
+  } rows[] = {TDO_SETTINGS(REPLAY_ROW)};
+  size_t i = 0;
+  while (strcmp(rows[i].variable, variable) != 0) {
+    ++i;
+  }
+  return (double)number >= rows[i].lowest && (double)number <= rows[i].highest;
+}
+
+/* Replay each setting on standard input; false if one cannot be read. */
 static bool replay_all(void) {
   char mode[32];
   tdo_shield_settings_t settings;
@@ -324,7 +341,9 @@ static bool replay_all(void) {
       (void)fprintf(stderr, "testudo-replay: no mode %s\n", mode);
       return false;
     }
-    if (queue < 1 || queue > 1048576 || fresh > 1000000 || hit > 1000000) {
+    if (!replay_accepts("TESTUDO_QUEUE", queue) ||
+        !replay_accepts("TESTUDO_DEFER_FRESH", fresh) ||
+        !replay_accepts("TESTUDO_DEFER_HIT", hit)) {
       break;
     }
     settings.queue_length = queue;
