@@ -8,7 +8,6 @@
 #define CHUNKS_MAX  65536
 #define GRAIN_MOST  (SIZE_MAX / 256 + 1) /* beyond, no zone can be had */
 #define TABLE_ALIGN 64
-#define TABLE_APART 384 /* bytes; and a table begins in a page of its own */
 
 /* Every table: its field, the number of elements, their type. */
 #define SPACE_TABLES(TABLE, sp)                                               \
@@ -17,7 +16,7 @@
   TABLE(memory, tdo_bits_words((sp)->grains), tdo_bits_t)                     \
   TABLE(fresh, tdo_bits_words((sp)->grains), tdo_bits_t)                      \
   TABLE(zone_group, (sp)->zones, tdo_group_t)                                 \
-  TABLE(zone, (sp)->zones, tdo_zone_t)                                         \
+  TABLE(zone, (sp)->zones, tdo_zone_t)                                        \
   TABLE(zone_byte, (sp)->zones, unsigned char)                                \
   TABLE(zone_known, tdo_bits_words((sp)->zones), tdo_bits_t)                  \
   TABLE(zone_huge, tdo_bits_words((sp)->zones), tdo_bits_t)                   \
@@ -25,23 +24,11 @@
   TABLE(blocks, (sp)->vm == NULL ? (sp)->chunk_max : 0, tdo_block_t)          \
   TABLE(extra, (sp)->grains *(sp)->extra_bytes, unsigned char)
 
-/* Where a table goes after what ends at OFFSET: in client memory next to it. A
-   small heap uses the first part of each, which shall lie in one page, but not
-   all of them in the same lines of the cache. */
-static size_t space_table_offset(const tdo_space_t *sp, size_t offset,
-                                 size_t number) {
-  size_t page;
-
-  if (sp->vm == NULL)
-    return offset;
-  page = sp->vm->page_size;
-  return tdo_round_up(offset, page) + number * TABLE_APART % (page / 2);
-}
-
 size_t tdo_space_lay_out(tdo_space_t *sp, char *base) {
   size_t offset = 0, number = 0;
 #define LAY_OUT(field, count, type)                                           \
-  offset = space_table_offset(sp, offset, number++);                          \
+  if (sp->vm != NULL) /* client memory is dear */                              \
+    offset = tdo_vm_table_offset(sp->vm, offset, number++);                   \
   if (base != NULL)                                                           \
     sp->field = (type *)(void *)(base + offset);                              \
   offset = tdo_round_up(offset + (count) * sizeof(type), TABLE_ALIGN);

@@ -126,4 +126,15 @@ size_t tdo_vm_data_limit(void);
    zero if unknown. One system call on Linux, not counted. */
 void tdo_vm_faults(size_t *minor_o, size_t *major_o);
 
+#define TDO_VM_TABLE_APART 384 /* bytes */
+
+/* Where the NUMBERth of several tables in one reservation goes, after what ends
+   at OFFSET: a small heap uses the first part of each, which shall lie in one
+   page, but not all of them in the same lines of the cache. */
+static inline size_t tdo_vm_table_offset(const tdo_vm_t *vm, size_t offset,
+                                         size_t number) {
+  return tdo_round_up(offset, vm->page_size) +
+         number * TDO_VM_TABLE_APART % (vm->page_size / 2);
+}
+
 #endif /* TDO_CODE_VM_H */

@@ -4,43 +4,30 @@
 #include <string.h>
 #include "shield/internal.h"
 
-#define SHIELD_APART 192 /* bytes; see shield_table_size */
-
-/* Bytes that a table of BYTES has. A small heap uses the first part of each,
-   which shall lie in one page, but not all of them in the same lines of the
-   cache. */
-static size_t shield_table_size(size_t bytes, size_t page) {
-  return tdo_round_up(bytes, page) + SHIELD_APART;
+static void *shield_place(char *base, size_t offset) {
+  return base != NULL ? base + offset : NULL;
 }
 
-/* Bytes of all tables but that of huge pages, which comes last. */
-static size_t shield_bytes(size_t pages, size_t page, size_t hide_unit) {
-  size_t units = pages / hide_unit + 2; /* the first and last may be parts */
-  return shield_table_size(tdo_bits_words(pages) * sizeof(tdo_bits_t), page) +
-         4 * shield_table_size(pages, page) +
-         tdo_round_up(units, sizeof(tdo_bits_t));
-}
-
-static size_t shield_huge_bytes(size_t pages, size_t huge_pages) {
-  size_t count = huge_pages == 0 ? 0 : pages / huge_pages + 1;
-  return tdo_bits_words(count) * sizeof(tdo_bits_t);
-}
-
-static void shield_lay_out(tdo_shield_t *sh) {
-  size_t page = sh->vm->page_size, n = shield_table_size(sh->pages, page);
-  sh->differ = sh->tables;
-  sh->state = (uint8_t *)sh->tables +
-              shield_table_size(
-                  tdo_bits_words(sh->pages) * sizeof(tdo_bits_t), page);
-  sh->actual = sh->state + n;
-  sh->depth = sh->actual + n;
-  sh->calm = sh->depth + n;
-  sh->hidden_as = sh->calm + n;
-  if (sh->settings.huge_pages != 0) {
-    sh->huge = (tdo_bits_t *)sh->tables +
-               shield_bytes(sh->pages, page, sh->settings.hide_unit) /
-                   sizeof(tdo_bits_t);
+/* Lay the tables out at BASE; with BASE null only measure. Returns the bytes of
+   all. What is looked at in lanes (bytes.h) has whole ones. */
+static size_t shield_lay_out(tdo_shield_t *sh, char *base) {
+  uint8_t **const tables[] = {&sh->state, &sh->actual, &sh->depth, &sh->calm};
+  size_t units = sh->pages / sh->settings.hide_unit + 2; /* or parts of them */
+  size_t offset = tdo_bits_words(sh->pages) * sizeof(tdo_bits_t);
+  sh->differ = shield_place(base, 0);
+  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i) {
+    offset = tdo_vm_table_offset(sh->vm, offset, i + 1);
+    *tables[i] = shield_place(base, offset);
+    offset += tdo_round_up(sh->pages, 64);
   }
+  sh->hidden_as = shield_place(base, offset);
+  offset = tdo_round_up(offset + units, sizeof(tdo_bits_t));
+  if (sh->settings.huge_pages != 0) {
+    size_t count = sh->pages / sh->settings.huge_pages + 1;
+    sh->huge = shield_place(base, offset);
+    offset += tdo_bits_words(count) * sizeof(tdo_bits_t);
+  }
+  return tdo_round_up(offset, sh->vm->page_size);
 }
 
 /* What a table of pages has, or less. */
@@ -57,35 +44,28 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
                           size_t size, const tdo_shield_settings_t *settings,
                           const tdo_shield_hooks_t *hooks) {
   size_t pages = size / vm->page_size;
-  size_t hide_unit = shield_hide_unit(settings, vm);
-  size_t tables_size =
-      tdo_round_up(shield_bytes(pages, vm->page_size, hide_unit) +
-                       shield_huge_bytes(pages, settings->huge_pages),
-                   vm->page_size);
-  void *tables;
   mps_res_t res;
   TDO_CHECK(size > 0 && size % vm->page_size == 0);
   TDO_CHECK((tdo_word_t)base % vm->page_size == 0);
-  res = vm->reserve_table(&tables, vm, tables_size);
-  if (res != MPS_RES_OK) {
-    return res;
-  }
   *sh = (tdo_shield_t){.vm = vm,
                        .base = base,
                        .pages = pages,
                        .page_shift = tdo_log2(vm->page_size),
                        .settings = *settings,
                        .hooks = *hooks,
-                       .tables = tables,
-                       .tables_size = tables_size,
                        .differ_low = pages,
                        .used_low = pages,
                        .forced_low = pages,
                        .hide_refused = vm->room(vm) < SIZE_MAX,
                        .reach = TDO_SHIELD_REACH_MOST};
   sh->settings.queue_length = tdo_max(settings->queue_length, 1);
-  sh->settings.hide_unit = hide_unit;
-  shield_lay_out(sh);
+  sh->settings.hide_unit = shield_hide_unit(settings, vm);
+  sh->tables_size = shield_lay_out(sh, NULL);
+  res = vm->reserve_table(&sh->tables, vm, sh->tables_size);
+  if (res != MPS_RES_OK) {
+    return res;
+  }
+  (void)shield_lay_out(sh, sh->tables);
   sh->budget_mappings = tdo_shield_budget(vm, settings->budget);
   sh->economize_at = sh->budget_mappings;
   sh->stats.mappings = sh->stats.mappings_most = 1;
