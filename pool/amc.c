@@ -32,9 +32,11 @@
              allocated since, and is black.
    .ready    where survivors of a generation go, `ready` is null or the segment
              that is being filled, which is exposed, and grey if it is scanned.
-   .starts   starts[c] is the offset, in alignment units, of the first object
-             whose base lies in or beyond card c, valid for cards below
-             starts_known. */
+   .starts   entry c of starts is the offset, in alignment units, of the first
+             object whose base lies in or beyond card c, valid for cards below
+             starts_known. Entries have 16 bits where that holds any offset
+             within the segment, else 32: there is a table for each old
+             segment in which an object was looked for. */
 #include <string.h>
 #include "code/args.h"
 #include "code/check.h"
@@ -141,7 +143,7 @@ mps_res_t tdo_amc_make_pins(amc_pool_t *amc, amc_seg_t *seg) {
 void tdo_amc_free_tables(amc_seg_t *seg) {
   if (seg->starts != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->starts,
-                          seg->card_count * sizeof *seg->starts);
+                          tdo_amc_starts_bytes(seg));
   if (seg->held != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->held, tdo_amc_pin_bytes(seg) / 2);
   seg->pins = seg->read = seg->held = NULL;

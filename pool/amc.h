@@ -48,7 +48,7 @@ struct amc_seg {
   char *first;       /* what lies before it is a pad; null: nothing does */
   char *padded;      /* .padded; null: no pads are known */
   tdo_bits_t *held;  /* .held; null: none is */
-  size_t *starts;    /* .starts */
+  void *starts;      /* .starts; null: there is no table */
   size_t card_count, starts_known;
 };
 
@@ -154,6 +154,8 @@ void tdo_amc_free_seg(amc_seg_t *seg);
 /* Survivors go into SEG no more. */
 void tdo_amc_close_to(amc_pool_t *amc, amc_seg_t *seg);
 void tdo_amc_free_tables(amc_seg_t *seg);
+/* Bytes of `starts`. */
+size_t tdo_amc_starts_bytes(const amc_seg_t *seg);
 /* Room for pins, secured in advance where it is needed without memory. */
 mps_res_t tdo_amc_make_pins(amc_pool_t *amc, amc_seg_t *seg);
 

@@ -7,31 +7,59 @@
 
 /* ---- finding objects ---- */
 
+/* .starts: has any offset within SEG's cards so few bits? */
+static inline bool amc_starts_fit(const amc_seg_t *seg, unsigned bits) {
+  unsigned shift = tdo_amc_of(seg->gc.pool)->shift;
+
+  return seg->card_count << AMC_CARD_SHIFT >> shift >> bits == 0;
+}
+
+size_t tdo_amc_starts_bytes(const amc_seg_t *seg) {
+  return seg->card_count *
+         (amc_starts_fit(seg, 16) ? sizeof(uint16_t) : sizeof(uint32_t));
+}
+
+static inline char *amc_start(const amc_pool_t *amc, const amc_seg_t *seg,
+                              size_t card) {
+  const uint16_t *narrow = seg->starts;
+  const uint32_t *wide = seg->starts;
+  size_t units = amc_starts_fit(seg, 16) ? narrow[card] : wide[card];
+
+  return seg->gc.seg.base + (units << amc->shift);
+}
+
+static inline void amc_start_next(const amc_pool_t *amc, amc_seg_t *seg,
+                                  const char *start) {
+  size_t units = (size_t)(start - seg->gc.seg.base) >> amc->shift;
+
+  if (amc_starts_fit(seg, 16))
+    ((uint16_t *)seg->starts)[seg->starts_known++] = (uint16_t)units;
+  else
+    ((uint32_t *)seg->starts)[seg->starts_known++] = (uint32_t)units;
+}
+
 /* Fill the table of object starts of the cards up to the one of ADDR. False
-   if there is no memory for it (then walk from the base). */
+   if there is no memory for it, or it would be too large (then walk from the
+   base). */
 static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
   char *base = seg->gc.seg.base, *filled = tdo_gcseg_filled(&seg->gc), *p;
-  void *mem;
 
   if (seg->starts == NULL) {
-    seg->card_count = (tdo_seg_size(&seg->gc.seg) >> AMC_CARD_SHIFT) + 1;
-    if (tdo_pool_control_alloc(&mem, &amc->pool,
-                               seg->card_count * sizeof *seg->starts) !=
-        MPS_RES_OK)
+    seg->card_count = tdo_seg_size(&seg->gc.seg) >> AMC_CARD_SHIFT;
+    if (!amc_starts_fit(seg, 32) ||
+        tdo_pool_control_alloc(&seg->starts, &amc->pool,
+                               tdo_amc_starts_bytes(seg)) != MPS_RES_OK)
       return false;
-    seg->starts = mem;
-    seg->starts[0] = 0;
-    seg->starts_known = 1;
+    amc_start_next(amc, seg, base);
   }
-  p = base + (seg->starts[seg->starts_known - 1] << amc->shift);
+  p = amc_start(amc, seg, seg->starts_known - 1);
   while (seg->starts_known <= card && p < filled) {
     size_t c;
     /* P is the last known start; cards up to its end begin at the next. */
     p = tdo_amc_next(amc, p);
-    c = (size_t)(p - base) >> AMC_CARD_SHIFT;
-    while (seg->starts_known <= c && seg->starts_known <= card &&
-           seg->starts_known < seg->card_count)
-      seg->starts[seg->starts_known++] = (size_t)(p - base) >> amc->shift;
+    c = tdo_min((size_t)(p - base) >> AMC_CARD_SHIFT, card);
+    while (seg->starts_known <= c)
+      amc_start_next(amc, seg, p);
   }
   return seg->starts_known > card;
 }
@@ -48,7 +76,7 @@ char *tdo_amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
     /* Start in the nearest earlier card that has a start before ADDR. */
     if (amc_know_starts(amc, seg, card))
       while (card > 0) {
-        char *start = base + (seg->starts[card] << amc->shift);
+        char *start = amc_start(amc, seg, card);
         if (start <= addr) {
           p = start;
           break;

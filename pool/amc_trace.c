@@ -509,20 +509,19 @@ mps_res_t tdo_amc_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
    together. */
 bool tdo_amc_stays(const tdo_pool_t *pool, const tdo_gcseg_t *gc) {
   const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
-  size_t filled = (size_t)(tdo_gcseg_filled(gc) - gc->seg.base);
+  double size = (double)tdo_seg_size(&gc->seg);
 
   return pool->heap->trace.in_place && gc->gen->chain == NULL && !seg->large &&
          seg->pin_table != NULL && gc->ap == NULL &&
          (seg->live == 0 ||
-          (double)seg->live >= pool->heap->trace.dense * (double)filled);
+          (double)seg->live >= pool->heap->trace.dense * size);
 }
 
 /* Is there room for it all the same? */
 static bool amc_is_part(tdo_heap_t *heap, const amc_seg_t *seg) {
   return heap->trace.part > 0 && seg->live > 0 &&
-         tdo_evacuate_take(
-             &heap->trace.part, heap->trace.dense, seg->live,
-             (size_t)(tdo_gcseg_filled(&seg->gc) - seg->gc.seg.base));
+         tdo_evacuate_take(&heap->trace.part, heap->trace.dense, seg->live,
+                           tdo_seg_size(&seg->gc.seg));
 }
 
 /* Where what survives in white GEN goes. */
@@ -631,6 +630,26 @@ static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
   seg->first = first;
 }
 
+/* Give back the whole grains of SEG from LIMIT on, where its objects end. */
+static void amc_cut_tail(amc_pool_t *amc, amc_seg_t *seg, const char *limit) {
+  tdo_space_t *sp = tdo_pool_space(&amc->pool);
+  char *end = sp->base + tdo_round_up((size_t)(limit - sp->base),
+                                      (size_t)1 << sp->grain_shift);
+
+  if (end < seg->gc.seg.limit)
+    tdo_gcseg_shrink(&seg->gc, end, seg->gc.seg.limit);
+}
+
+/* SEG, LIVE bytes of which stay, is as small as it gets. It is sparse, too, if
+   little was ever put into it. */
+static void amc_found(amc_pool_t *amc, amc_seg_t *seg, size_t live) {
+  seg->live = live;
+  amc->pool.heap->trace.survived += live;
+  if (seg->gc.gen->chain == NULL)
+    tdo_evacuate_found(&amc->pool.heap->evacuate, live,
+                       tdo_seg_size(&seg->gc.seg));
+}
+
 /* The first object at or after P, which is one, that stays in SEG; at least
    its end if there is none. Where only pins keep, the dead are not looked
    at. */
@@ -648,8 +667,7 @@ static char *amc_next_stay(amc_pool_t *amc, amc_seg_t *seg, char *p) {
 /* What is left of the nailed SEG: pads between what stays, and the grains at
    both ends given back. */
 static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
-  tdo_space_t *sp = tdo_pool_space(&amc->pool);
-  char *p = seg->gc.seg.base, *first = NULL, *dead = p, *next, *end;
+  char *p = seg->gc.seg.base, *first = NULL, *dead = p, *next;
   size_t live = 0, fetched = 0;
 
   amc_note_pads(seg);
@@ -669,18 +687,11 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
     return;
   }
   seg->gc.filled = seg->scanned = dead;
-  seg->live = live;
-  amc->pool.heap->trace.survived += live;
   tdo_amc_free_tables(seg);
   seg->gc.nailed = seg->kept = seg->in_place = false;
-  end = sp->base +
-        tdo_round_up((size_t)(dead - sp->base), (size_t)1 << sp->grain_shift);
-  if (end < seg->gc.seg.limit)
-    tdo_gcseg_shrink(&seg->gc, end, seg->gc.seg.limit);
+  amc_cut_tail(amc, seg, dead);
   amc_cut_front(amc, seg, first);
-  if (seg->gc.gen->chain == NULL)
-    tdo_evacuate_found(&amc->pool.heap->evacuate, live,
-                       (size_t)(dead - seg->gc.seg.base));
+  amc_found(amc, seg, live);
   tdo_amc_close(seg);
   tdo_gcseg_clear_white(&seg->gc);
 }
@@ -722,13 +733,13 @@ static void amc_part(amc_seg_t *seg) {
 
 /* Everything in SEG survived in place. */
 static void amc_reclaim_full(amc_pool_t *amc, amc_seg_t *seg, size_t filled) {
-  seg->live = filled;
-  amc->pool.heap->trace.survived += filled;
   memset(seg->pins, 0, tdo_amc_pin_bytes(seg)); /* not in the next flip */
   seg->pins_used = false;
   seg->pins = seg->read = NULL;
   seg->padded = NULL;
   seg->gc.nailed = seg->in_place = false;
+  amc_cut_tail(amc, seg, seg->gc.filled);
+  amc_found(amc, seg, filled);
   tdo_gcseg_clear_white(&seg->gc);
 }
 

@@ -577,11 +577,12 @@ START_TEST(test_long_list) {
 }
 END_TEST
 
-/* A memory image: one large block, cut into many objects while parked. */
+/* A memory image: one large block, cut into many objects while parked, each of
+   which is found by any address in it: their offsets have 16 bits, or more. */
 START_TEST(test_recut) {
-  enum { PIECES = 20000 };
-  size_t piece = obj_bytes(2), size = PIECES * piece;
-  mps_addr_t p;
+  size_t pieces = _i == 0 ? 20000 : 50000;
+  size_t piece = obj_bytes(2), size = pieces * piece;
+  mps_addr_t p, found;
   char *q;
   heap_start(mps_class_amc());
   mps_arena_park(arena);
@@ -591,11 +592,17 @@ START_TEST(test_recut) {
   } while (!mps_commit(ap, p, size));
   table[0] = p;
   q = p;
-  for (size_t i = 0; i < PIECES; ++i, q += piece) {
+  for (size_t i = 0; i < pieces; ++i, q += piece) {
     memset(q, 0, piece);
     *(mps_word_t *)(void *)q = piece << 3 | OBJ_NODE;
     *obj_ref(q, 0) = (mps_addr_t)(i << 2 | 1);
-    *obj_ref(q, 1) = i + 1 < PIECES ? q + piece : NULL;
+    *obj_ref(q, 1) = i + 1 < pieces ? q + piece : NULL;
+  }
+  for (size_t i = 0; i < pieces; ++i) { /* near and far in turn */
+    size_t n = i % 2 == 0 ? i : pieces - i;
+    q = (char *)p + n * piece;
+    REQUIRE(mps_addr_object(&found, arena, q + n % piece) == MPS_RES_OK);
+    REQUIRE(found == q);
   }
   ambiguous();
   words[0] = (char *)p + 100 * piece + 3;
@@ -607,7 +614,7 @@ START_TEST(test_recut) {
       REQUIRE(number_of(o) == i);
       REQUIRE(i != 100 || o == (char *)p + 100 * piece);
     }
-    ck_assert_uint_eq(i, PIECES);
+    ck_assert_uint_eq(i, pieces);
   }
   unambiguous();
   heap_stop();
@@ -767,6 +774,6 @@ SUITE_LOOPS_MAIN("amc", 60, {test_all_move, 1}, {test_all_move_header, 1},
                  {test_pinned_large, 1}, {test_keys, 1},
                  {test_hash_arrays_and_gen, 1}, {test_byte_alignment, 1},
                  {test_one_mebibyte, 1}, {test_full, 1}, {test_long_list, 1},
-                 {test_recut, 1}, {test_addr_object, 1}, {test_addr_pad, 4},
+                 {test_recut, 2}, {test_addr_object, 1}, {test_addr_pad, 4},
                  {test_in_use, 2}, {test_stale_pad, 4}, {test_varargs, 1},
                  {test_pin, 6}, {test_large, 5})

@@ -45,8 +45,21 @@ double tdo_shortage_room(const tdo_heap_t *heap) {
              : INFINITY;
 }
 
+/* Of ROOM bytes, those that are sure to be filled: each pool leaves some of the
+   last grain that its survivors take, but they do not leave most of it. */
+static double shortage_filled(const tdo_heap_t *heap, double room) {
+  double left = 0;
+
+  TDO_RING_FOR(node, &heap->traced) {
+    left += (double)tdo_space_bytes(&heap->space, 1);
+  }
+  return tdo_fmax(room - left, room / 2);
+}
+
 double tdo_shortage_share(const tdo_heap_t *heap, double *part_o) {
-  return tdo_evacuate_share(&heap->evacuate, tdo_shortage_room(heap),
+  double room = shortage_filled(heap, tdo_shortage_room(heap));
+
+  return tdo_evacuate_share(&heap->evacuate, room,
                             (double)tdo_space_most(&heap->space), part_o);
 }
 
