@@ -7,6 +7,8 @@
 
 #define AMC_TO_SIZE 65536 /* of segments that survivors fill */
 #define COPY_AHEAD  768   /* bytes, that lines to be written are fetched */
+#define MOST_REFUSED 8    /* segments, of a collection; to ask for one takes
+                             system calls where mappings ran out */
 
 /* ---- copying ---- */
 
@@ -38,16 +40,21 @@ static size_t amc_to_size(const amc_pool_t *amc, const amc_to_t *to) {
 static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
   size_t want =
       size >= amc->large ? size : tdo_max(size, amc_to_size(amc, to));
+  tdo_trace_t *trace = &amc->pool.heap->trace;
   amc_seg_t *seg;
   mps_res_t res;
 
-  if (amc->pool.heap->trace.emergency)
+  if (trace->refused >= MOST_REFUSED)
+    return MPS_RES_MEMORY;
+  if (trace->emergency)
     want = size;
   res = tdo_amc_new_seg(&seg, amc, to->gen, want, size >= amc->large);
   if (res != MPS_RES_OK && want > size)
     res = tdo_amc_new_seg(&seg, amc, to->gen, size, size >= amc->large);
-  if (res != MPS_RES_OK)
+  if (res != MPS_RES_OK) {
+    trace->refused += size <= tdo_space_bytes(tdo_pool_space(&amc->pool), 1);
     return res;
+  }
   seg->large = size >= amc->large;
   if (!amc->leaf) {
     /* The mutator cannot reach it before it is black: nothing to remember

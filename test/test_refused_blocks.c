@@ -622,6 +622,33 @@ START_TEST(collections) {
 }
 END_TEST
 
+/* When memory ran out each object that survives stays; for few of them is more
+   asked for. */
+START_TEST(few_asked) {
+  enum { NODES = 5000, ASKED = 200 };
+  size_t n = 0;
+  open_pool(mps_class_amc(), mps_rank_exact());
+  for (size_t i = 0; i < NODES; ++i) {
+    node_t *p = make(ap, NODE, 4);
+    p->word[0] = table[0];
+    table[0] = p;
+  }
+  fail_at = 1;
+  fail_count = 0;
+  fail_rest = true;
+  collect();
+  fail_at = 0;
+  ck_assert_uint_gt(fail_count, 0);
+  ck_assert_uint_lt(fail_count, ASKED);
+  for (node_t *p = table[0]; p != NULL; p = p->word[0])
+    ++n;
+  ck_assert_uint_eq(n, NODES);
+  tdo_arena_check(arena);
+  table[0] = NULL;
+  close_pool();
+}
+END_TEST
+
 /* A large block, cut into small objects; the list of them goes to and fro. */
 static void fill_recut(size_t pieces, size_t words) {
   node_t *base = make(ap, NODE, pieces * words - 1);
@@ -732,4 +759,4 @@ SUITE_LOOPS_MAIN("refused blocks", 60, {threads, 1}, {format_and_chain, 1},
                  {all_roots, 1}, {caches, 1}, {extents, 1}, {pools, 12},
                  {default_chain, 1}, {arenas, 1}, {finalization, 1},
                  {messages, 1}, {transforms, 1}, {ephemerons, 1},
-                 {collections, 1}, {recut, 1}, {groups, 1})
+                 {collections, 1}, {few_asked, 1}, {recut, 1}, {groups, 1})

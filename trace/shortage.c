@@ -45,13 +45,13 @@ double tdo_shortage_room(const tdo_heap_t *heap) {
              : INFINITY;
 }
 
-/* Of ROOM bytes, those that are sure to be filled: each pool leaves some of the
-   last grain that its survivors take, but they do not leave most of it. */
+/* Of ROOM bytes, those that will be filled: each pool leaves half of the last
+   grain that its survivors take, more or less, but all not most of it. */
 static double shortage_filled(const tdo_heap_t *heap, double room) {
   double left = 0;
 
   TDO_RING_FOR(node, &heap->traced) {
-    left += (double)tdo_space_bytes(&heap->space, 1);
+    left += (double)tdo_space_bytes(&heap->space, 1) / 2;
   }
   return tdo_fmax(room - left, room / 2);
 }

@@ -223,7 +223,7 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   heap->trace_emergency_next = false;
   trace->closes = trace->in_place && trace_closes(heap);
   trace->finalized = trace->moves = trace->whole = false;
-  trace->bits = 0;
+  trace->bits = trace->refused = 0;
   trace->condemned = trace->filled = 0;
   trace->survived = trace->left = 0;
   trace->scanned = trace->owed = 0;

@@ -30,6 +30,8 @@ typedef struct tdo_trace {
   bool small;        /* of a small heap: all that lives is copied, at once
                         (small.h, .whole) */
   bool emergency;    /* memory ran out: preserve in place */
+  unsigned refused;  /* segments of a grain for survivors that were not to be
+                        had */
   bool in_place;     /* what is old stays where it is, */
   double dense;      /* but segments of which a smaller share lived, */
   double part;       /* and some of those that are a little denser, in which so
