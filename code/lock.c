@@ -91,9 +91,9 @@ static void lock_wake(atomic_uint *word, int most) {
 
 /* A thread that does nothing but claim and release takes the lock again before
    a waiter is awake, each time: so may one that collects in a loop. A waiter
-   that was woken in vain this often, for this long, is starved, and whoever
-   releases the lock then gives way until another is less, for a while at
-   most. Sooner, and threads that share the lock would take turns by sleeping;
+   that was woken in vain this often, for this long, is starved: whoever
+   releases the lock then waits until one that is has got it, but not for
+   long. Sooner, and threads that share the lock would take turns by sleeping;
    never, and one of 32 waited twice as long. */
 #define LOCK_VAIN 4
 #define LOCK_VAIN_NS 2000000

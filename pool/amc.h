@@ -154,14 +154,14 @@ void tdo_amc_free_seg(amc_seg_t *seg);
 /* Survivors go into SEG no more. */
 void tdo_amc_close_to(amc_pool_t *amc, amc_seg_t *seg);
 void tdo_amc_free_tables(amc_seg_t *seg);
-/* Bytes of `starts`. */
-size_t tdo_amc_starts_bytes(const amc_seg_t *seg);
 /* Room for pins, secured in advance where it is needed without memory. */
 mps_res_t tdo_amc_make_pins(amc_pool_t *amc, amc_seg_t *seg);
 
 /* amc_pin.c: base of the last object that begins at or before ADDR, in a
    segment with at least one object. */
 char *tdo_amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr);
+/* Bytes of `starts`. */
+size_t tdo_amc_starts_bytes(const amc_seg_t *seg);
 /* The collector needs white SEG open: an ordinary one until it is freed, a
    nailed one, which the mutator may reach, until this slice ends; then it is
    closed. */

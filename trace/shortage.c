@@ -45,8 +45,9 @@ double tdo_shortage_room(const tdo_heap_t *heap) {
              : INFINITY;
 }
 
-/* Of ROOM bytes, those that will be filled: each pool leaves half of the last
-   grain that its survivors take, more or less, but all not most of it. */
+/* Of ROOM bytes, those that will be filled: of the last grain that its
+   survivors take each pool leaves half, more or less. (Of a few large grains
+   that may be all, and nothing would move: half of it is tried.) */
 static double shortage_filled(const tdo_heap_t *heap, double room) {
   double left = 0;
 
