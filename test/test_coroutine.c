@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 #include "test/suite.h"
 
 enum { COROUTINES = 3, HELD = 16, ROUNDS = 30, STACK = 1 << 16 };
@@ -63,8 +64,10 @@ static void coroutine_start(coroutine_t *c) {
 static void *collect_beside(void *unused) {
   mps_thr_t self;
   REQUIRE(mps_thread_reg(&self, arena) == MPS_RES_OK);
-  while (!over)
+  while (!over) {
     collect();
+    (void)usleep(1000); /* the others get into the arena, too */
+  }
   mps_thread_dereg(self);
   return unused;
 }
