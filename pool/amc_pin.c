@@ -19,6 +19,7 @@ size_t tdo_amc_starts_bytes(const amc_seg_t *seg) {
          (amc_starts_fit(seg, 16) ? sizeof(uint16_t) : sizeof(uint32_t));
 }
 
+/* The first object in or beyond CARD; the next entry, of the same. */
 static inline char *amc_start(const amc_pool_t *amc, const amc_seg_t *seg,
                               size_t card) {
   const uint16_t *narrow = seg->starts;

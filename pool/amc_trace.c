@@ -639,9 +639,10 @@ static void amc_cut_front(amc_pool_t *amc, amc_seg_t *seg, char *first) {
 
 /* Give back the whole grains of SEG from LIMIT on, where its objects end. */
 static void amc_cut_tail(amc_pool_t *amc, amc_seg_t *seg, const char *limit) {
-  tdo_space_t *sp = tdo_pool_space(&amc->pool);
-  char *end = sp->base + tdo_round_up((size_t)(limit - sp->base),
-                                      (size_t)1 << sp->grain_shift);
+  const tdo_space_t *sp = tdo_pool_space(&amc->pool);
+  char *base = seg->gc.seg.base;
+  size_t grains = tdo_space_grains_for(sp, (size_t)(limit - base));
+  char *end = base + tdo_space_bytes(sp, grains);
 
   if (end < seg->gc.seg.limit)
     tdo_gcseg_shrink(&seg->gc, end, seg->gc.seg.limit);

@@ -176,7 +176,7 @@ static void end_chains(size_t count) {
 }
 
 /* Objects are made in each in turn. Single requests may fail, where much is
-   made while a collection goes on. (Of grains of 64 KiB memory is too few.) */
+   made while a collection goes on. (Of grains of 64 KiB there are too few.) */
 START_TEST(large_generations) {
   const size_t count = _i % 2 == 0 ? 1 : 3;
   size_t refused = 0, most;

@@ -12,8 +12,8 @@ void tdo_evacuate_begin(tdo_evacuate_t *evacuate) {
   evacuate->least = 1;
 }
 
-void tdo_evacuate_found(tdo_evacuate_t *evacuate, size_t live, size_t filled) {
-  double share = (double)live / (double)filled;
+void tdo_evacuate_found(tdo_evacuate_t *evacuate, size_t live, size_t size) {
+  double share = (double)live / (double)size;
 
   if (share < TDO_EVACUATE_BANDS * EVACUATE_BAND) {
     evacuate->live[(int)(share / EVACUATE_BAND)] += (double)live;
@@ -39,9 +39,9 @@ double tdo_evacuate_share(const tdo_evacuate_t *evacuate, double room,
 }
 
 bool tdo_evacuate_take(double *part_io, double share, size_t live,
-                       size_t filled) {
+                       size_t size) {
   if (*part_io < (double)live ||
-      (double)live >= (share + EVACUATE_BAND) * (double)filled)
+      (double)live >= (share + EVACUATE_BAND) * (double)size)
     return false;
   *part_io -= (double)live;
   return true;

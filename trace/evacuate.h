@@ -28,8 +28,9 @@ typedef struct tdo_evacuate {
 /* A full collection begins: forget what the last one found. */
 void tdo_evacuate_begin(tdo_evacuate_t *evacuate);
 
-/* It left a segment where it is, and of FILLED bytes there LIVE do. */
-void tdo_evacuate_found(tdo_evacuate_t *evacuate, size_t live, size_t filled);
+/* It left a segment of SIZE bytes where it is, filled or not, of which LIVE
+   do. */
+void tdo_evacuate_found(tdo_evacuate_t *evacuate, size_t live, size_t size);
 
 /* The share of live bytes from which on segments stay where they are in the
    next one, if ROOM bytes can be copied, of MOST that memory has at all: 0.75,
@@ -39,9 +40,9 @@ void tdo_evacuate_found(tdo_evacuate_t *evacuate, size_t live, size_t filled);
 double tdo_evacuate_share(const tdo_evacuate_t *evacuate, double room,
                           double most, double *part_o);
 
-/* Is a segment of which LIVE of FILLED bytes do to be moved, but for *PART_IO,
+/* Is a segment of which LIVE of SIZE bytes do to be moved, but for *PART_IO,
    if segments stay from SHARE on? Takes its bytes off, then. */
 bool tdo_evacuate_take(double *part_io, double share, size_t live,
-                       size_t filled);
+                       size_t size);
 
 #endif /* TDO_TRACE_EVACUATE_H */
