@@ -261,19 +261,22 @@ static void thin(size_t period) {
 }
 
 /* Nothing more can be had, and then objects die one by one between what lives:
-   that moves together. (Not where collections move all, room or not.) */
+   that moves together. (Not where collections move all, room or not.) Without
+   pauses as well, where much was made since the last collection began. */
 START_TEST(thinned) {
   const size_t period = 2 + (size_t)_i / 2 % 2;
-  const size_t part = _i >= 4 && _i < 8 ? 8 : 4; /* its buffers are much of
-                                                    it */
+  const bool little = (_i >= 4 && _i < 8) || _i >= 12;
+  const size_t part = little ? 8 : 4; /* its buffers are much of it */
   if (suite_stressed() || ((suite_varied() || suite_slow()) && _i % 5 != 0))
     return;
   if (_i < 4)
     begin_within(suite_size(8, 3) * (size_t)MIB, _i % 2);
-  else if (_i < 8)
+  else if (little)
     begin_within(256 * suite_pages(1), _i % 2); /* 1 MiB, of small ones */
   else
     begin_in_block(suite_size(8, 2) * (size_t)MIB, _i % 2);
+  if (_i >= 12)
+    mps_arena_pause_time_set(arena, 0);
   for (int round = 0; round < 3; ++round) {
     size_t full, kept;
     fill();
@@ -366,4 +369,4 @@ END_TEST
 
 SUITE_LOOPS_MAIN("limit", 120, {random_deaths, LOOPS}, {comes_and_goes, LOOPS},
                  {large_generations, LOOPS}, {many_chains, 1},
-                 {too_large, 1}, {thinned, 12}, {room_is_given, 2})
+                 {too_large, 1}, {thinned, 16}, {room_is_given, 2})

@@ -134,13 +134,16 @@ double tdo_shortage_pace(const tdo_heap_t *heap, double room) {
              : room;
 }
 
-void tdo_shortage_promote(tdo_heap_t *heap) {
-  if (!tdo_shortage_crammed(heap))
-    return;
+static void shortage_promote(tdo_heap_t *heap) {
   TDO_RING_FOR(node, &heap->chains) {
     (void)tdo_tenure(heap, TDO_RING_ENTRY(tdo_chain_t, heap_ring, node),
                      SIZE_MAX);
   }
+}
+
+void tdo_shortage_promote(tdo_heap_t *heap) {
+  if (tdo_shortage_crammed(heap))
+    shortage_promote(heap);
 }
 
 /* ---- it ran out ---- */
@@ -172,11 +175,22 @@ static bool shortage_collect_minor(tdo_heap_t *heap) {
                            (double)room + MINOR_GAIN * looked;
 }
 
-/* Would another full collection move anything? */
 static bool shortage_moves(const tdo_heap_t *heap) {
   double part, share = tdo_shortage_share(heap, &part);
 
   return share > heap->evacuate.least || part > 0;
+}
+
+/* Would another full collection move anything? Room for what is young is none
+   for what is sparse: if it takes too much, what survived the last one is old.
+ */
+static bool shortage_helps(tdo_heap_t *heap) {
+  if (shortage_moves(heap))
+    return true;
+  if (tdo_trace_busy(&heap->trace) || shortage_young(heap) <= 0)
+    return false;
+  shortage_promote(heap);
+  return shortage_moves(heap);
 }
 
 /* Is that for want of memory? What else is wrong no collection helps. */
@@ -190,7 +204,7 @@ bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
                           unsigned *attempt_io) {
   if (!TDO_POLL || !shortage_is(res) || heap->clamp != TDO_UNCLAMPED ||
       (*attempt_io > 1 &&
-       (*attempt_io >= MOST_ATTEMPTS || !shortage_moves(heap))))
+       (*attempt_io >= MOST_ATTEMPTS || !shortage_helps(heap))))
     return false;
   tdo_threads_stop(heap);
   if ((*attempt_io)++ == 0) {
