@@ -13,7 +13,10 @@ import pathlib
 import statistics
 import sys
 
-import matplotlib
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("pictures.py: matplotlib is not installed")
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
@@ -122,6 +125,8 @@ def shields_picture(figures, file):
 
 
 def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: pictures.py FIGURES.json FOLDER")
     figures = json.loads(pathlib.Path(sys.argv[1]).read_text())
     folder = pathlib.Path(sys.argv[2])
     pyplot.rcParams["svg.fonttype"] = "none"

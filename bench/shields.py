@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import builds
 import cases
 import runs
 import shield_tables
-from suite import log, publish
+from suite import guarded, log, publish, require_file
 from tables import machine
 
 PARTS = ("writes", "forks", "choice")
@@ -64,6 +65,7 @@ def parse(arguments):
             parser.error(f"no such part: {part}")
     if min(options.repeat, options.mib, options.writes) < 1:
         parser.error("numbers must be at least 1")
+    require_file(parser, "library", options.library)
     options.parts = options.parts or list(PARTS)
     options.modes = options.mode or list(cases.MODES)
     options.case = options.case or [c.name for c in COLLECTED]
@@ -246,25 +248,33 @@ MEASURES = {"writes": (measure_writes,),
             "choice": (measure_choice,)}
 
 
+def earlier(file):
+    """The figures of earlier runs."""
+    try:
+        return json.loads(file.read_text()) if file.exists() else {}
+    except ValueError:
+        raise builds.Failure(f"{file}: these are no figures of earlier runs; "
+                             "remove it") from None
+
+
 def main(arguments):
     options = parse(arguments)
     if options.dry:
         return 0
+    if not options.no_strace and shutil.which("strace") is None:
+        log("system calls are not counted: strace is not installed")
+        options.no_strace = True
     options.output.mkdir(parents=True, exist_ok=True)
     file = options.output / "shields.json"
-    figures = json.loads(file.read_text()) if file.exists() else {}
+    figures = earlier(file)
     figures["machine"] = machine()
     save = lambda: file.write_text(json.dumps(figures, indent=1))
-    try:
-        for part in PARTS:
-            for measure in MEASURES[part] if part in options.parts else ():
-                measure(options, figures.setdefault(part, {}), save)
-    except builds.Failure as failure:
-        log(failure)
-        return 3
+    for part in PARTS:
+        for measure in MEASURES[part] if part in options.parts else ():
+            measure(options, figures.setdefault(part, {}), save)
     text, missed = shield_tables.report(figures)
     return publish(file, text, missed)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(main))

@@ -9,6 +9,8 @@ import dataclasses
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
 
@@ -75,12 +77,24 @@ def parse(arguments):
             parser.error(f"no such case: {name}")
     if options.repeat is not None and options.repeat < 1:
         parser.error("--repeat must be at least 1")
-    for _, include, library in options.other:
+    taken = {OURS, BASE, "none", "rash", "shields"}  # also as folders
+    for name, include, library in options.other:
+        if name in taken or pathlib.Path(name).name != name:
+            parser.error(f"no name for another collector: {name}")
+        taken.add(name)
         if not os.path.isdir(include):
             parser.error(f"no such folder: {include}")
-        if not os.path.isfile(library):
-            parser.error(f"no such library: {library}")
+        require_file(parser, "library", library)
+    require_file(parser, "library", options.library)
+    require_file(parser, "library", options.rash)
+    require_file(parser, "interpreter", options.scheme)
     return options
+
+
+def require_file(parser, what, path):
+    """An error unless PATH is a file, or not given."""
+    if path and not os.path.isfile(path):
+        parser.error(f"no such {what}: {path}")
 
 
 def fits(heap):
@@ -108,6 +122,10 @@ def collectors(options):
 
 def measure_cases(options, programs, environments):
     found = []
+    strace = options.strace or options.set == "full"
+    if strace and shutil.which("strace") is None:
+        log("system calls are not counted: strace is not installed")
+        strace = False
     for case in cases.select(options.set, options.cases):
         if not fits(case.options.get("heap", 0)):
             log(f"{case.name}: left out, no memory for it")
@@ -115,7 +133,7 @@ def measure_cases(options, programs, environments):
         case = dataclasses.replace(case, options=limited(case.options))
         found.append(runs.series(
             case, programs, environments, options.repeat or case.repeat, log,
-            options.strace or options.set == "full"))
+            strace))
     return found
 
 
@@ -138,8 +156,11 @@ def draw(file, folder):
     if python is None:
         log("no pictures: matplotlib is not installed")
         return
-    subprocess.run([python, builds.BENCH / "pictures.py", file, folder],
-                   check=True)
+    done = subprocess.run([python, builds.BENCH / "pictures.py", file, folder],
+                          stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        log(f"no pictures: {(done.stderr.splitlines() or ['unknown'])[-1]}")
+        return
     log(f"pictures: {os.path.relpath(folder)}/*.svg")
 
 
@@ -179,7 +200,7 @@ def measure(options):
         minor = {name: built for name, built in programs.items()
                  if "minor" in built}
         grown = growth.measure(minor, options.set, fits, limited, log)
-        passes = growth.bits(options.output, options.library)
+        passes = growth.bits(options.output)
         parts.append(growth.report(grown, passes))
         goals += growth.goals(grown, passes, OURS)
         figures |= {"growth": grown, "bits": passes,
@@ -195,15 +216,31 @@ def main(arguments):
     if options.list:
         print("\n".join(case.name for case in cases.CASES))
         return 0
-    try:
-        figures, text, missed = measure(options)
-    except builds.Failure as failure:
-        log(failure)
-        return 3
+    figures, text, missed = measure(options)
     file = options.output / f"{options.set}.json"
     file.write_text(json.dumps(figures, indent=1))
     return publish(file, text, missed)
 
 
+def guarded(program):
+    """The exit status of PROGRAM, which gets the arguments. What keeps it from
+    its end is told in a sentence."""
+    try:
+        status = program(sys.argv[1:])
+        print(end="", flush=True)
+        return status
+    except builds.Failure as failure:
+        log(failure)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except OSError as error:
+        # What is still to be written must not be tried again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(error, BrokenPipeError):  # the reader has seen enough
+            return 128 + signal.SIGPIPE
+        log(f"{error.filename or 'standard output'}: {error.strerror}")
+    return 3
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(main))

@@ -136,7 +136,11 @@ class Command(unittest.TestCase):
     def test_unknown(self):
         for arguments in (["nonsense"], ["--nonsense"], ["--shield=none"],
                           ["--repeat=0"], ["--other", "x", "/no", LIBRARY],
-                          ["--other", "x", TOP, "/no"]):
+                          ["--other", "x", TOP, "/no"],
+                          ["--other", "testudo", TOP, LIBRARY],
+                          ["--other", "x", TOP, LIBRARY, "--other", "x", TOP,
+                           LIBRARY], ["--other", "../x", TOP, LIBRARY],
+                          ["--library=/no"]):
             done = self.command(*arguments)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn("error", done.stderr)
@@ -194,6 +198,65 @@ class Command(unittest.TestCase):
                 last = done.stdout.splitlines()[-1]
                 self.assertTrue(last.startswith(f"{room}: "), last)
                 self.assertIn(f"--library={top}/build/release/", last)
+
+    def test_what_keeps_it_from_its_end(self):
+        """It is told in a sentence."""
+        with tempfile.TemporaryDirectory() as folder:
+            one = [TOP / "bench/bench", "manual mfs", "--repeat=1",
+                   "--no-base", f"--output={folder}", f"--library={LIBRARY}"]
+            with open("/dev/full", "w", encoding="ascii") as full:
+                for given, output, words in (
+                        ([], full, "standard output: No space left"),
+                        (["--output=/dev/null/x"], None, "/dev/null/x: Not a"),
+                        (["CC=/no/cc"], None, "/no/cc: No such file")):
+                    settings = dict(v.split("=") for v in given
+                                    if not v.startswith("-"))
+                    done = subprocess.run(
+                        [*one, *(v for v in given if v.startswith("-"))],
+                        stdout=output or subprocess.DEVNULL,
+                        stderr=subprocess.PIPE, text=True, check=False,
+                        env={**os.environ, **settings})
+                    self.assertEqual(done.returncode, 3, done.stderr)
+                    self.assertIn("bench: " + words, done.stderr)
+                    self.assertNotIn("Traceback", done.stderr)
+        done = subprocess.run(
+            ["bash", "-c", '"$0" --list | true; exit ${PIPESTATUS[0]}',
+             TOP / "bench/bench"], capture_output=True, text=True,
+            check=False)
+        self.assertIn(done.returncode, (0, 141))
+        self.assertEqual(done.stderr, "")
+
+    def test_without_strace_and_matplotlib(self):
+        """What needs neither is measured."""
+        with tempfile.TemporaryDirectory() as folder:
+            room = pathlib.Path(folder)
+            (room / "bin").mkdir()
+            for name in ("bash", "dirname", "ar", "cc", "as", "ld"):
+                (room / "bin" / name).symlink_to(shutil.which(name))
+            (room / "bin/python3").symlink_to(sys.executable)
+            (room / "matplotlib.py").write_text("raise ImportError\n")
+            done = subprocess.run(
+                [TOP / "bench/bench", "manual mfs", "--repeat=1", "--no-base",
+                 "--strace", f"--output={folder}/out",
+                 f"--library={LIBRARY}"], capture_output=True, text=True,
+                check=False, env={"PATH": f"{room}/bin",
+                                  "PYTHONPATH": folder})
+            drawn = subprocess.run(
+                [sys.executable, TOP / "bench/pictures.py", "x", "y"],
+                capture_output=True, text=True, check=False,
+                env={**os.environ, "PYTHONPATH": folder})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("strace is not installed", done.stderr)
+        self.assertIn("matplotlib is not installed", done.stderr)
+        self.assertRegex(done.stdout, r"\nmanual mfs +testudo ")
+        self.assertEqual(drawn.stderr,
+                         "pictures.py: matplotlib is not installed\n")
+
+    def test_bits(self):
+        """The passes over bit tables want nothing of the library's inside."""
+        with tempfile.TemporaryDirectory() as folder:
+            passes = growth.bits(folder)
+        self.assertGreater(len(passes["passes"]), 3)
 
     def test_floor(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -294,6 +357,14 @@ class Shields(unittest.TestCase):
             done = self.command("/nowhere", *arguments)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn("error", done.stderr)
+
+    def test_strange_figures(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "shields.json").write_text("{")
+            done = self.command(folder, "writes")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("no figures of earlier runs", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
 
     def test_keeps_what_was_measured(self):
         """All tables, in two commands; speeds are not judged here."""

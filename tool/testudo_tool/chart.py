@@ -18,7 +18,10 @@ import sys
 if __name__ == "__main__":
     sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
-import matplotlib  # noqa: E402
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("chart.py: matplotlib is not installed")
 
 matplotlib.use("Agg")
 
@@ -148,6 +151,8 @@ def figure(workloads, marks):
 
 
 def main(arguments):
+    if len(arguments) < 3:
+        sys.exit("usage: chart.py DATA PICTURE...")
     with open(arguments[1]) as file:
         data = json.load(file)
     picture = figure(data["workloads"], data.get("marks", {}))

@@ -14,7 +14,10 @@ SPDX-License-Identifier: BSD-2-Clause
 import json
 import sys
 
-import matplotlib
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("heat.py: matplotlib is not installed")
 
 matplotlib.use("Agg")
 
@@ -44,6 +47,8 @@ def draw(axes, mode, points, queues):
 
 
 def main(arguments):
+    if len(arguments) < 3:
+        sys.exit("usage: heat.py DATA PICTURE...")
     with open(arguments[1], encoding="utf-8") as file:
         data = json.load(file)
     modes = data["modes"]
