@@ -211,6 +211,7 @@ static mps_res_t arena_options(tdo_heap_options_t *o, mps_arena_class_t cls,
 
 mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
                              mps_arg_s args[]) {
+  static atomic_bool made;
   tdo_heap_options_t options;
   tdo_heap_t *heap;
   mps_res_t res;
@@ -228,6 +229,7 @@ mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
   res = tdo_heap_create(&heap, cls, &options);
   if (res != MPS_RES_OK)
     return res;
+  heap->first = !atomic_exchange(&made, true);
   TDO_EVENT(ARENA, ARENA_CREATE, (tdo_word_t)heap,
             tdo_space_reserved(&heap->space),
             (tdo_word_t)1 << heap->space.grain_shift);

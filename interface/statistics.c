@@ -178,6 +178,8 @@ static void statistics_print(mps_arena_t arena, FILE *f) {
 
   tdo_statistics(arena, &s);
   print_shield(f, &s);
+  if (arena->first)
+    fputs("  arena        the first of the process\n", f);
   print_tracking(f, &s);
   print_rest(f, &s);
 }

@@ -59,6 +59,21 @@ int main(void) {
 }
 """
 
+# Two arenas: the one made first is destroyed last.
+ARENAS = r"""
+#include "mps.h"
+#include "mpsavm.h"
+int main(void) {
+  mps_arena_t first, second;
+  if (mps_arena_create_k(&first, mps_arena_class_vm(), mps_args_none) != 0 ||
+      mps_arena_create_k(&second, mps_arena_class_vm(), mps_args_none) != 0)
+    return 1;
+  mps_arena_destroy(second);
+  mps_arena_destroy(first);
+  return 0;
+}
+"""
+
 
 def record(code, arguments, text=b""):
     """An event, as the telemetry has it."""
@@ -326,6 +341,47 @@ class Command(unittest.TestCase):
                              f"^testudo: standard output: {message}.*\n$"
                              if message else "^$")
 
+    def test_without_strace(self):
+        """It is told before the program runs; one that cannot trace is not
+        taken for the program."""
+        room = pathlib.Path(self.room.name) / "bin"
+        room.mkdir()
+        for expected, strace in (
+                ("testudo: no system calls can be counted: strace is not "
+                 "installed\n", None),
+                ("answer\ntestudo: strace counted nothing: it ended with "
+                 "status 1\n", "#!/bin/sh\nexit 1\n")):
+            if strace:
+                (room / "strace").write_text(strace)
+                (room / "strace").chmod(0o755)
+            done = subprocess.run(
+                [sys.executable, TOOL, "run", "--", self.client],
+                env={"PATH": f"{room}:/bin" if strace else str(room)},
+                stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                check=False)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (1, "", expected))
+
+    def test_of_equals(self):
+        """The setting that the library has is the best."""
+        rows = [{"mode": mode, "queue": 1024, "fresh": 4, "hit": 16,
+                 "grain": 0, "quantum": 0}
+                for mode in ("naive", "ranged", "deferred", "dirty")]
+        self.assertEqual(min(rows, key=tune.strangeness)["mode"], "deferred")
+
+    def test_drawing_programs(self):
+        """They tell what is missing."""
+        room = pathlib.Path(self.room.name)
+        (room / "matplotlib.py").write_text("raise ImportError\n")
+        for name in ("chart.py", "heat.py"):
+            done = subprocess.run(
+                [sys.executable, TOP / "tool/testudo_tool" / name],
+                env={**os.environ, "PYTHONPATH": str(room)},
+                capture_output=True, text=True, check=False)
+            self.assertEqual(
+                (done.returncode, done.stderr),
+                (1, f"{name}: matplotlib is not installed\n"))
+
     def test_failures(self):
         _, err = self.invoke("run", "--", "/nonexistent", status=127)
         self.assertIn("No such file", err)
@@ -407,6 +463,27 @@ class Tune(unittest.TestCase):
                 if text != good[:2000] or done.returncode != 0:
                     self.assertEqual(done.returncode, 2)
                     self.assertRegex(done.stderr, message)
+
+    @unittest.skipIf("san" in BINARY, "the client is not sanitized")
+    def test_counts_what_is_recorded(self):
+        """The first arena, which need not be the first that ends."""
+        with tempfile.TemporaryDirectory() as room:
+            client = os.path.join(room, "arenas")
+            source = pathlib.Path(client + ".c")
+            source.write_text(ARENAS)
+            subprocess.run(
+                [COMPILER, "-I", str(TOP / "include"), "-o", client,
+                 str(source), os.path.join(BINARY, "libtestudo.a"),
+                 "-lpthread", "-lm"], check=True)
+            done = subprocess.run(
+                [client], check=True, capture_output=True, text=True,
+                env={**os.environ, "TESTUDO_STATISTICS": "on"})
+        _, arenas = statistics.split(done.stderr)
+        self.assertEqual(len(arenas), 2)
+        self.assertEqual(["arena" in arena for arena in arenas],
+                         [False, True])
+        self.assertEqual(tune.recorded(arenas), [arenas[1]])
+        self.assertEqual(tune.recorded(arenas[:1]), [])
 
     @unittest.skipIf("san" in BINARY, "the client is not sanitized")
     def test_settings_to_replay(self):

@@ -77,6 +77,7 @@ struct mps_arena_s {
   tdo_space_t space;
   tdo_shield_t shield;
   tdo_shield_record_t record; /* TESTUDO_RECORD */
+  bool first;            /* of the process: which is recorded */
   uint8_t *found;        /* if so: what each page refers to (tell.h) */
   bool telling;          /* and: its pass over the pages is in progress */
   tdo_track_t track;     /* of writes, in dirty mode; the shield's */
