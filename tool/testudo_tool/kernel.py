@@ -110,17 +110,16 @@ def count(command, environment, output=None):
     OUTPUT is where its standard output goes, as for subprocess; nowhere if
     None. Raises Failure.
     """
-    if shutil.which(STRACE[0]) is None:
-        raise Failure("strace is not installed")
     with tempfile.NamedTemporaryFile("r", suffix=".strace") as summary:
         done = subprocess.run(
             [*STRACE, "-o", summary.name, "--", *command], env=environment,
             stdin=run_input(),
             stdout=subprocess.DEVNULL if output is None else output)
-        require(command, done.returncode)
         counts = parse_summary(summary.read())
     if not counts:
-        raise Failure("strace counted nothing")
+        raise Failure("strace counted nothing: it "
+                      + describe_status(done.returncode))
+    require(command, done.returncode)
     return with_total(counts)
 
 
@@ -170,6 +169,9 @@ def profile(command, environment, output=None, repeat=1):
     The standard output of the first run goes to OUTPUT, that of the others
     nowhere. Raises Failure.
     """
+    if shutil.which(STRACE[0]) is None:  # before a run that may be long
+        raise Failure("no system calls can be counted: strace is not "
+                      "installed")
     runs = [measure(command, environment, output)]
     runs += [measure(command, environment, subprocess.DEVNULL)
              for _ in range(repeat - 1)]
