@@ -107,6 +107,27 @@ class Damaged(unittest.TestCase):
         self.assertGreater(found, len(jobs) // 4)
         self.assertLess(found, len(jobs))
 
+    def test_too_large(self):
+        """More pages than there is memory for their tables are refused."""
+        with open("/proc/meminfo", encoding="ascii") as file:
+            left = int(re.search(r"MemAvailable: +(\d+)", file.read())[1])
+        last = left * 1024 // 30
+        number = bytes(2 * last >> shift & 127 | 128 * (shift < 35)
+                       for shift in range(0, 42, 7))
+        with tempfile.TemporaryDirectory() as room:
+            path = os.path.join(room, "large")
+            stores(path, 8, 100, 800)
+            with open(path, "rb") as file:
+                header = file.read(40)
+            with open(path, "wb") as file:
+                file.write(header[:16] + (1 << 40).to_bytes(8, "little")
+                           + header[24:] + bytes([REQUESTS["COMMITTED"]])
+                           + number + b"\1")
+            done = replay(path)
+        self.assertEqual((done.returncode, done.stderr), (
+            2, "testudo-replay: damaged at byte 40: its pages are too many "
+            "to replay\n"))
+
     def test_whole(self):
         """A recording in which the library needs memory of its own while it
         looks at pages is none that is damaged."""

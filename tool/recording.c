@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "code/available.h"
 #include "code/bits.h"
 #include "shield/internal.h"
 #include "recording.h"
@@ -289,12 +290,20 @@ static void check_steps(recording_t *r) {
   free(c.state);
 }
 
+/* How many pages can be replayed: each takes some 20 bytes of tables here. A
+   few bytes of a file that is damaged may say that a whole window was in use,
+   which must not take all memory of a small machine. */
+static size_t most_pages(void) {
+  size_t most = (size_t)1 << 30, left = tdo_available(""); /* 0: unknown */
+  return left == 0 ? most : tdo_min(most, left / 2 / 20);
+}
+
 void recording_load(recording_t *r, const char *path) {
   size_t most;
   memset(r, 0, sizeof *r);
   read_file(r, path);
   most = highest(r);
-  if (most > (size_t)1 << 30) { /* 4 TiB, and 20 GiB of tables here */
+  if (most > most_pages()) {
     damaged(TDO_RECORD_HEADER, "its pages are too many to replay");
   }
   r->pages = tdo_round_up(most, TDO_SHIELD_REGION);
