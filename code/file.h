@@ -1,5 +1,5 @@
-/* Testudo: reading the small files in which Linux tells about itself. No stdio:
-   it allocates. Any thread, and with others stopped.
+/* Testudo: reading the small files in which Linux tells about itself, and what
+   writing needs. No stdio: it allocates. Any thread, and with others stopped.
    SPDX-License-Identifier: BSD-2-Clause */
 #ifndef TDO_CODE_FILE_H
 #define TDO_CODE_FILE_H
@@ -12,6 +12,10 @@
    lock. */
 int tdo_file_open(const char *path, int flags);
 void tdo_file_close(int fd);
+
+/* May a file have SIZE bytes by the limit of the process (RLIMIT_FSIZE)? To
+   write beyond it is a signal that ends the process. */
+bool tdo_file_may_have(size_t size);
 
 /* The beginning of the file at PATH as a string of less than SIZE characters;
    false if there is none. */

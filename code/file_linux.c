@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +20,11 @@ int tdo_file_open(const char *path, int flags) {
 
 void tdo_file_close(int fd) {
   (void)syscall(SYS_close, fd);
+}
+
+bool tdo_file_may_have(size_t size) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || size <= limit.rlim_cur;
 }
 
 bool tdo_file_text(char *text, size_t size, const char *path) {

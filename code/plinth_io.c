@@ -102,7 +102,12 @@ void mps_io_destroy(mps_io_t io) {
 }
 
 mps_res_t mps_io_write(mps_io_t io, void *buf, size_t size) {
-  return plinth_write(plinth_file(io), buf, size) ? MPS_RES_OK : MPS_RES_IO;
+  int file = plinth_file(io);
+  off_t at = lseek(file, 0, SEEK_CUR); /* of a pipe -1 */
+  if (at >= 0 && !tdo_file_may_have((size_t)at + size)) {
+    return MPS_RES_IO;
+  }
+  return plinth_write(file, buf, size) ? MPS_RES_OK : MPS_RES_IO;
 }
 
 mps_res_t mps_io_flush(mps_io_t io) {

@@ -20,6 +20,9 @@
    place for a thread to end that another one cancels. */
 static bool record_room(int fd, size_t offset) {
   int state, error, tries = RECORD_TRIES;
+  if (!tdo_file_may_have(offset + RECORD_WINDOW)) {
+    return false;
+  }
   (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
   do {
     error = posix_fallocate(fd, (off_t)offset, (off_t)RECORD_WINDOW);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -267,6 +268,20 @@ START_TEST(test_no_file) {
 }
 END_TEST
 
+/* So it does where it must not be as large: no signal ends the program. */
+START_TEST(test_file_limit) {
+  tdo_statistics_s statistics;
+  struct rlimit limit = {100000, 100000};
+  ck_assert_int_ge(mkstemp(path), 0);
+  ck_assert_int_eq(setenv("TESTUDO_RECORD", path, 1), 0);
+  ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  work(&statistics);
+  record_read();
+  (void)unlink(path);
+  ck_assert_uint_eq(recorded, 0);
+}
+END_TEST
+
 /* Statistics on standard error: of an arena that was destroyed, and of one
    that the process left behind. */
 static void statistics_of(bool leave, char *text, size_t size) {
@@ -308,4 +323,5 @@ START_TEST(test_statistics) {
 END_TEST
 
 SUITE_MAIN("record", 60, test_recording, test_empty, test_quiet,
-           test_interrupted, test_blocks, test_taken, test_no_file, test_statistics)
+           test_interrupted, test_blocks, test_taken, test_no_file,
+           test_file_limit, test_statistics)

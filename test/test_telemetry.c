@@ -326,6 +326,8 @@ START_TEST(limited_sink) {
   size_t at = 2;
   if (_i == 0)
     ck_assert_ptr_ne(signal(SIGXFSZ, SIG_IGN), SIG_ERR);
+  if (_i == 2)
+    ck_assert_ptr_ne(signal(SIGXFSZ, SIG_DFL), SIG_ERR);
   ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
   fail_into(NULL, _i == 1);
   load();
@@ -342,6 +344,6 @@ END_TEST
 
 SUITE_LOOPS_MAIN("telemetry", 60, {silent, 1}, {everything, 1}, {selected, 1},
                  {forked, 1}, {left, 1}, {client_memory, 1}, {failing_sink, 4},
-                 {limited_sink, 2})
+                 {limited_sink, 3})
 
 #endif
