@@ -316,6 +316,23 @@ class Command(unittest.TestCase):
             1, "", "testudo: no mode to consider: the kernel does not track "
             "writes here\n"))
 
+    def test_replay_that_is_killed(self):
+        """By the system that has no memory left, say."""
+        room = pathlib.Path(self.room.name) / "killed"
+        room.mkdir()
+        for name, does in (
+                ("testudo-calibrate",
+                 "echo '{\"call\": 1, \"page\": 1, \"hit\": 1}'"),
+                ("testudo-replay", "kill -9 $$")):
+            (room / name).write_text(f"#!/bin/sh\n{does}\n")
+            (room / name).chmod(0o755)
+        done = subprocess.run(
+            [sys.executable, TOOL, "tune", "--recording=a"],
+            env={**os.environ, "TESTUDO_BINARY_DIR": str(room)},
+            capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (
+            137, "testudo: testudo-replay was killed by signal 9\n"))
+
     def test_output_that_cannot_be_written(self):
         """As of other commands: no more than a message, and the status."""
         environment = {name: value for name, value in os.environ.items()

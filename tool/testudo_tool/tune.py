@@ -145,9 +145,10 @@ def replay(path, rows, note):
         found.append(json.loads(line))
         note()
     message = process.stderr.read().strip()
-    if process.wait() != 0:
+    if process.wait() > 0 and message:
         raise kernel.Failure(message.removeprefix("testudo-replay: "),
                              process.returncode)
+    kernel.require(["testudo-replay"], process.returncode)
     return found
 
 
