@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 
@@ -106,13 +107,17 @@ def marks():
 
 
 def draw(workloads, output):
-    """Draw the picture; returns the files made."""
+    """Draw the picture; returns the files made, of which there need be none."""
     if pictures.interpreter() is None:
         log("demo: no picture: matplotlib is not installed")
         return []
     files = [output / "testudo.svg", output / "testudo.png"]
-    pictures.draw("chart.py", {"workloads": workloads, "marks": marks()},
-                  *files)
+    try:
+        pictures.draw("chart.py", {"workloads": workloads, "marks": marks()},
+                      *files)
+    except kernel.Failure as failure:
+        log(f"demo: {failure}")
+        return []
     return files
 
 
@@ -125,23 +130,36 @@ def parse():
     return parser.parse_args()
 
 
-def main():
-    options = parse()
+def run(options):
     options.output.mkdir(parents=True, exist_ok=True)
-    try:
-        workloads = {name: profiles(options, name) for name in WORKLOADS}
-    except kernel.Failure as failure:
-        log(f"demo: {failure}")
-        return 1
+    workloads = {name: profiles(options, name) for name in WORKLOADS}
     text = report(workloads)
     (options.output / "figures.json").write_text(json.dumps(workloads))
     (options.output / "tables.txt").write_text(text + "\n")
     print(text, file=sys.stderr if options.json else sys.stdout)
-    for file in draw(workloads, options.output):
-        log(f"demo: picture: {os.path.relpath(file)}")
     if options.json:
         print(json.dumps(workloads))
-    return 0
+    print(end="", flush=True)
+    for file in draw(workloads, options.output):
+        log(f"demo: picture: {os.path.relpath(file)}")
+
+
+def main():
+    options = parse()
+    try:
+        run(options)
+        return 0
+    except kernel.Failure as failure:
+        log(f"demo: {failure}")
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except OSError as error:
+        # What is still to be written must not be tried again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(error, BrokenPipeError):  # the reader has seen enough
+            return 128 + signal.SIGPIPE
+        log(f"demo: {error.filename or 'standard output'}: {error.strerror}")
+    return 1
 
 
 if __name__ == "__main__":

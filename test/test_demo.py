@@ -73,6 +73,22 @@ class Demo(unittest.TestCase):
             self.assertTrue((self.room / "out/testudo.png").read_bytes()
                             .startswith(b"\x89PNG"))
 
+    def test_what_cannot_be_written(self):
+        """It is told in a sentence, and takes nothing else with it."""
+        out = self.room / "out"
+        out.mkdir()
+        (out / "testudo.svg").symlink_to("/dev/full")
+        done = self.run_demo("--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)), 2)
+        self.assertIn("demo: no picture: ", done.stderr)
+        (out / "tables.txt").unlink()
+        (out / "tables.txt").symlink_to("/dev/full")
+        done = self.run_demo()
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"demo: .*: No space left on device\n$")
+        self.assertNotIn("Traceback", done.stderr)
+
     def test_different_answers(self):
         done = self.run_demo(sick="ranged")
         self.assertEqual(done.returncode, 1)
