@@ -59,4 +59,5 @@ if(TARGET testudo_scheme)
 endif()
 install(PROGRAMS tool/testudo DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY tool/testudo_tool DESTINATION "${share_dir}"
-  FILES_MATCHING PATTERN "*.py")
+  FILES_MATCHING PATTERN "*.py"
+  PATTERN "__pycache__" EXCLUDE)

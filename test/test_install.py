@@ -141,6 +141,8 @@ class Install(unittest.TestCase):
                      "include/testudo/mps.h", "include/testudo/testudo.h",
                      "share/testudo/workload/leaf.scm"):
             self.assertTrue((self.prefix / name).is_file(), name)
+        # What Python leaves beside the sources is not installed.
+        self.assertEqual(list(self.prefix.rglob("__pycache__")), [])
 
     def test_tool(self):
         self.assertIn("Count the system calls",
