@@ -31,6 +31,8 @@ import sys
 import tempfile
 import time
 
+from suite import guarded
+
 WORKLOADS = (pathlib.Path(__file__).resolve().parent.parent /
              "example/scheme/workload")
 SIZES = {
@@ -213,11 +215,16 @@ def main():
             parser.error(f"cannot be read: {name}")
     if options.runs < 1:
         parser.error("--runs must be at least 1")
+    if not options.read and shutil.which("guile") is None:
+        sys.exit("scheme_speed.py: Guile is not installed")
+    try:
+        rows = [row for name in options.read or []
+                for row in json.loads(pathlib.Path(name).read_text())]
+    except ValueError:
+        parser.error("what is to be read was not written by --json")
     if not options.rst and not options.json:
         show()
     if options.read:
-        rows = [row for name in options.read
-                for row in json.loads(pathlib.Path(name).read_text())]
         if not options.rst:
             for row in rows:
                 show(row)
@@ -231,4 +238,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(lambda _: main()))

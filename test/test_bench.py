@@ -155,13 +155,31 @@ class Command(unittest.TestCase):
 
     def test_scheme_speed_refuses(self):
         speed = [sys.executable, TOP / "bench/scheme_speed.py"]
-        for arguments in (["/no"], ["--read=/no"],
+        for arguments in (["/no"], ["--read=/no"], [f"--read={__file__}"],
                           [sys.executable, "--runs=0"],
                           [sys.executable, "--only=nonsense"]):
             done = subprocess.run([*speed, *arguments], capture_output=True,
                                   text=True, check=False)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn("error", done.stderr)
+
+    def test_scheme_speed_without(self):
+        """Guile, or a place to print to."""
+        speed = [sys.executable, TOP / "bench/scheme_speed.py"]
+        done = subprocess.run([*speed, sys.executable], capture_output=True,
+                              env={"PATH": "/nowhere"}, text=True,
+                              check=False)
+        self.assertEqual((done.returncode, done.stderr), (
+            1, "scheme_speed.py: Guile is not installed\n"))
+        with open("/dev/full", "w", encoding="ascii") as full, \
+                tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write("[]")
+            file.flush()
+            done = subprocess.run([*speed, f"--read={file.name}", "--json"],
+                                  stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (
+            3, "bench: standard output: No space left on device\n"))
 
     def test_usage(self):
         """Of programs that print what their source begins with."""
