@@ -171,8 +171,8 @@ static void find_owners(struct node *node, struct node *lambda) {
     owners_in_sub(node, lambda);
     return;
   case N_LET:
-    owners_in_sub(node, lambda);
     own(node, lambda);
+    owners_in_sub(node, lambda);
     find_owners(node->body, lambda);
     return;
   case N_FIX:

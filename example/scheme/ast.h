@@ -21,7 +21,7 @@ enum node_kind {
   N_CASES,  /* sub: lambdas */
   N_CALL,   /* sub: procedure, arguments */
   N_PRIM,   /* op, sub; value, extra: constants of RECREF */
-  N_LET,    /* vars, sub: values, body */
+  N_LET,    /* vars, sub: values, body; serial: a value sees vars before it */
   N_FIX,    /* vars, sub: lambdas that may refer to all of vars, body */
 };
 
@@ -45,6 +45,7 @@ struct node {
   enum node_kind kind;
   enum op op;
   bool rest;
+  bool serial;
   bool loop;  /* N_FIX: its lambda is a loop in the enclosing frame */
   bool calls; /* N_LAMBDA: its frame waits for calls to return */
   int n;
@@ -97,6 +98,9 @@ struct scope *scope_new(struct scope *up);
 /* An error if the scope already binds the identifier. */
 void scope_check_new(struct scope *sc, val id, val form);
 struct var *scope_add(struct scope *sc, val id);
+/* The same; if the scope binds the identifier already, it means another
+   variable from here on. */
+struct var *scope_add_again(struct scope *sc, val id);
 void scope_add_macro(struct scope *sc, val id, val macro);
 struct binding *scope_find(val *id_io, struct scope *sc);
 /* Do the two mean the same binding? */

@@ -466,8 +466,10 @@ static void gen_let(struct fn *f, struct node *node, int dst) {
   for (int i = 0; i < node->n; i++) {
     node->vars[i]->slot = push_slots(f, 1);
     gen(f, node->sub[i], node->vars[i]->slot);
+    if (node->serial)
+      bind_var(f, node->vars[i], node->vars[i]->slot);
   }
-  for (int i = 0; i < node->n; i++)
+  for (int i = 0; i < node->n && !node->serial; i++)
     bind_var(f, node->vars[i], node->vars[i]->slot);
   gen(f, node->body, dst);
   f->top = top;

@@ -39,17 +39,6 @@ val syntax_fresh(const char *name) {
 
 /* ---- binding */
 
-static val rewrite_let_star(val form, struct scope *sc) {
-  (void)sc;
-  need(form, 3);
-  val bindings = CADR(form), body = CDDR(form);
-  syntax_length(bindings, form);
-  if (bindings == NIL || CDR(bindings) == NIL)
-    return syntax_cons(G("let"), syntax_cons(bindings, body));
-  val inner = syntax_cons(G("let*"), syntax_cons(CDR(bindings), body));
-  return LIST(3, G("let"), LIST(1, CAR(bindings)), inner);
-}
-
 static val rewrite_letrec(val form, struct scope *sc) {
   (void)sc;
   need(form, 3);
@@ -436,7 +425,6 @@ static val rewrite_syntax_error(val form, struct scope *sc) {
 }
 
 const struct derived derived_forms[] = {
-    {"let*", rewrite_let_star},
     {"letrec", rewrite_plain_letrec},
     {"letrec*", rewrite_letrec},
     {"let-values", rewrite_let_values},

@@ -466,6 +466,26 @@ static struct node *expand_let(val form, struct scope *sc) {
   return let;
 }
 
+/* One scope for all variables: when a value is expanded, those after it are
+   not there yet. */
+static struct node *expand_let_star(val form, struct scope *sc) {
+  if (list_length(form) < 3)
+    raise_syntax("bad let*", form);
+  check_bindings(FORM1(form), form);
+  int n = syntax_length(FORM1(form), form);
+  struct node *let = node_new(N_LET, n);
+  struct scope *inner = scope_new(sc);
+  let->serial = true;
+  let->vars = region_alloc(((size_t)n + 1) * sizeof *let->vars);
+  val l = FORM1(form);
+  for (int i = 0; i < n; i++, l = CDR(l)) {
+    let->sub[i] = named(expand(FORM1(CAR(l)), inner), CAR(CAR(l)));
+    let->vars[i] = scope_add_again(inner, CAR(CAR(l)));
+  }
+  let->body = expand_body(REST1(form), inner);
+  return let;
+}
+
 static struct node *expand_or(val form, struct scope *sc) {
   int n = syntax_length(CDR(form), form);
   if (n == 0)
@@ -524,6 +544,7 @@ static const struct core {
     {"case-lambda", expand_case_lambda},
     {"set!", expand_set},
     {"let", expand_let},
+    {"let*", expand_let_star},
     {"or", expand_or},
     {"and", expand_and},
     {"let-syntax", expand_let_syntax},

@@ -92,13 +92,25 @@ static struct binding *binding_new(struct scope *sc, val id) {
   return b;
 }
 
-struct var *scope_add(struct scope *sc, val id) {
+static struct var *var_new(val id) {
   if (!is_identifier(id))
     raise_syntax("identifier expected", id);
   struct var *var = region_alloc(sizeof *var);
   var->name = syntax_strip(id);
-  binding_new(sc, id)->var = var;
   return var;
+}
+
+struct var *scope_add(struct scope *sc, val id) {
+  struct var *var = var_new(id);
+  return binding_new(sc, id)->var = var;
+}
+
+struct var *scope_add_again(struct scope *sc, val id) {
+  struct var *var = var_new(id);
+  struct binding *b = bound_in(sc, id);
+  if (b == NULL)
+    b = binding_new(sc, id);
+  return b->var = var;
 }
 
 void scope_add_macro(struct scope *sc, val id, val macro) {
