@@ -22,11 +22,15 @@ static void check_names(val list, int max, val form) {
       raise_syntax("identifier expected", form);
 }
 
-static void check_distinct(val names, val form) {
-  for (; names != NIL; names = CDR(names))
-    for (val l = CDR(names); l != NIL; l = CDR(l))
-      if (CAR(l) == CAR(names))
-        raise_syntax("field twice", form);
+/* A table of the names: each may be there once. */
+static val distinct(val names, val form) {
+  val table = make_table(TABLE_EQ, TABLE_STRONG);
+  for (; names != NIL; names = CDR(names)) {
+    if (table_ref(table, CAR(names), FALSE) != FALSE)
+      raise_syntax("field twice", form);
+    table_set(table, CAR(names), TRUE);
+  }
+  return table;
 }
 
 static val field_name(val field) {
@@ -41,27 +45,21 @@ static val field_names(val fields, val form) {
       check_names(CAR(l), 3, form);
     names = syntax_cons(field_name(CAR(l)), names);
   }
-  check_distinct(names, form);
   return names;
-}
-
-static bool is_among(val list, val name) {
-  while (list != NIL && CAR(list) != name)
-    list = CDR(list);
-  return list != NIL;
 }
 
 /* (maker field ...), also of a name alone, which stands for all fields; FALSE
    for none. */
 static val maker_spec(val maker, val names, val form) {
+  val known = distinct(names, form);
   if (maker == FALSE || maker == TRUE)
     return FALSE;
   if (is_identifier(maker))
     return syntax_cons(maker, names);
   check_names(maker, -1, form);
-  check_distinct(CDR(maker), form);
+  distinct(CDR(maker), form);
   for (val l = CDR(maker); l != NIL; l = CDR(l))
-    if (!is_among(names, CAR(l)))
+    if (table_ref(known, CAR(l), FALSE) == FALSE)
       raise_syntax("no such field", form);
   return maker;
 }
@@ -71,17 +69,15 @@ static val maker_spec(val maker, val names, val form) {
 /* Its parameters have names of their own: a field may be called like the
    type, or like something global. */
 static val define_maker(val type, val spec, val names) {
-  val args = NIL, params = NIL, formals = NIL;
-  for (val l = CDR(spec); l != NIL; l = CDR(l))
-    params = cons(cons(CAR(l), syntax_fresh("field")), params);
-  for (val l = list_reverse(names); l != NIL; l = CDR(l)) {
-    val p = params;
-    while (p != NIL && CAR(CAR(p)) != CAR(l))
-      p = CDR(p);
-    args = syntax_cons(p == NIL ? FALSE : CDR(CAR(p)), args);
+  val args = NIL, formals = NIL;
+  val params = make_table(TABLE_EQ, TABLE_STRONG);
+  for (val l = list_reverse(CDR(spec)); l != NIL; l = CDR(l)) {
+    val param = syntax_fresh("field");
+    table_set(params, CAR(l), param);
+    formals = syntax_cons(param, formals);
   }
-  for (val p = params; p != NIL; p = CDR(p))
-    formals = syntax_cons(CDR(CAR(p)), formals);
+  for (val l = list_reverse(names); l != NIL; l = CDR(l))
+    args = syntax_cons(table_ref(params, CAR(l), FALSE), args);
   val body = syntax_cons(G("%record"), syntax_cons(type, args));
   return LIST(3, G("define"), syntax_cons(CAR(spec), formals), body);
 }

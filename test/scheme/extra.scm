@@ -217,3 +217,14 @@
         (if (procedure? k) (k 5) (list x (y) (get) z k))))
 (show (guard (e (#t (error-object-message e)))
         (eval '(let* ((x 1) (y x) (x y z)) 1) (interaction-environment))))
+;; a record type with many fields, whose constructor takes them from the end
+(define (fields n)
+  (map (lambda (i) (let ((name (numbered i))) (list name name))) (iota n)))
+(eval `(define-record-type many (make-many ,@(map car (reverse (cdr (fields 2000))))) many?
+         ,@(fields 2000))
+      (interaction-environment))
+(define many (eval `(make-many ,@(iota 1999)) (interaction-environment)))
+(show (map (lambda (name) ((eval name (interaction-environment)) many)) '(v0 v1 v1000 v1999)))
+(show (guard (e (#t (error-object-message e)))
+        (eval `(define-record-type many #f many? ,@(fields 2000) v1999)
+              (interaction-environment))))
