@@ -77,7 +77,7 @@ static void find_in_fix(struct node *node, struct chain *tail) {
 }
 
 static void find_loops(struct node *node, struct chain *tail) {
-  check_c_depth();
+  check_form_depth();
   switch (node->kind) {
   case N_CONST:
   case N_LREF:
@@ -139,7 +139,7 @@ static void owners_in_sub(struct node *node, struct node *lambda) {
 }
 
 static void find_owners(struct node *node, struct node *lambda) {
-  check_c_depth();
+  check_form_depth();
   switch (node->kind) {
   case N_CONST:
   case N_GREF:

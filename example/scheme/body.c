@@ -69,7 +69,7 @@ static void body_scan_file(struct body *b, val form) {
 }
 
 static void body_scan(struct body *b, val forms) {
-  check_c_depth();
+  check_form_depth();
   syntax_length(forms, forms);
   for (; forms != NIL; forms = CDR(forms)) {
     enum head head;

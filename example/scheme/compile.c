@@ -667,7 +667,7 @@ static void gen_simple(struct fn *f, struct node *node, int dst) {
 }
 
 static void gen(struct fn *f, struct node *node, int dst) {
-  check_c_depth();
+  check_form_depth();
   if (gen_control(f, node, dst))
     return;
   if (dst != TAIL) {

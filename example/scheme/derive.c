@@ -392,7 +392,7 @@ static val quasi_vector(val t, int depth, struct scope *sc) {
 }
 
 static val quasi(val t, int depth, struct scope *sc) {
-  check_c_depth();
+  check_form_depth();
   if (is_pair(t))
     return quasi_pair(t, depth, sc);
   if (is_vector(t))

@@ -83,6 +83,17 @@ void check_c_depth(void) {
     raise_kind("depth", NULL, "nested too deeply", NIL);
 }
 
+/* What the program itself has made has no place in a file; the program has. */
+void check_form_depth(void) {
+  if (!c_depth_is_used_up())
+    return;
+  val e = make_error("depth", FALSE, string_from_c("nested too deeply"), NIL);
+  val place = place_string(vm.root[R_FILE], compile_position());
+  if (place != FALSE)
+    ERROR_PLACE(e) = place;
+  raise_value(e);
+}
+
 val place_string(val file, val pos) {
   if (!is_string(file) || !is_fix(pos))
     return FALSE;

@@ -619,7 +619,7 @@ static struct node *expand_compound(val form, struct scope *sc) {
 }
 
 struct node *expand(val form, struct scope *sc) {
-  check_c_depth();
+  check_form_depth();
   if (is_pair(form)) {
     val saved = current_pos;
     if (form_pos(form) != FALSE)

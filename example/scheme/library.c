@@ -77,7 +77,7 @@ static bool compound_holds(val req, struct scope *sc) {
 }
 
 static bool feature_holds(val req, struct scope *sc) {
-  check_c_depth();
+  check_form_depth();
   if (is_identifier(req))
     return has_feature(syntax_strip(req));
   if (list_length(req) < 1)
@@ -220,7 +220,7 @@ static const struct modifier {
 };
 
 static struct set import_set(val set, val form) {
-  check_c_depth();
+  check_form_depth();
   if (list_length(set) >= 2 && is_pair(CADR(set)))
     for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
       if (CAR(set) == intern(modifiers[i].name))
@@ -344,7 +344,7 @@ static void add_body(struct library *library, val form) {
 }
 
 static void declare(struct library *library, val form, struct scope *sc) {
-  check_c_depth();
+  check_form_depth();
   need(form, 1, form);
   val head = CAR(form);
   if (is_body(head, sc))

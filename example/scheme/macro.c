@@ -120,7 +120,7 @@ static bool match_identifier(struct rules *r, val pattern, val form,
 }
 
 static bool match(struct rules *r, val pattern, val form, struct match **out) {
-  check_c_depth();
+  check_form_depth();
   for (; is_pair(pattern); pattern = CDR(pattern), form = CDR(form)) {
     if (followed_by_ellipsis(r, pattern))
       return match_ellipsis(r, pattern, form, out);
@@ -250,7 +250,7 @@ static val instantiate_vector(struct instance *in, val t, struct match *ms) {
 }
 
 static val instantiate(struct instance *in, val t, struct match *ms) {
-  check_c_depth();
+  check_form_depth();
   if (is_identifier(t)) {
     struct match *m = find(ms, t);
     if (m == NULL)
@@ -302,7 +302,7 @@ static val macro_alias(val spec, struct scope *sc) {
 /* A pattern is looked at once, where its macro is defined: one ellipsis at
    each level, no variable twice. *seen are the variables so far. */
 static void check_pattern(struct rules *r, val pattern, val *seen) {
-  check_c_depth();
+  check_form_depth();
   bool many = false;
   val p = is_vector(pattern) ? vector_list(pattern) : pattern, slow = p;
   for (int n = 1; is_pair(p); p = CDR(p), n++) {
@@ -339,7 +339,7 @@ static bool enter(val t, val states) {
 }
 
 static void check_template(val t, val states) {
-  check_c_depth();
+  check_form_depth();
   val p = t;
   for (; is_pair(p) && enter(p, states); p = CDR(p))
     check_template(CAR(p), states);

@@ -231,6 +231,7 @@ void report_condition(val condition, val port);
 const char *prim_name(void); /* null outside of a program */
 bool c_depth_is_used_up(void);
 void check_c_depth(void); /* raises an error if it is */
+void check_form_depth(void); /* the same, about the form being compiled */
 /* "file:line:column" of a position in a file, or FALSE. */
 val place_string(val file, val pos);
 val current_place(void);

@@ -94,7 +94,7 @@ static val strip_list(val v, val copies) {
 
 /* A copy of the same shape; copies says what has one. */
 static val strip(val v, val copies) {
-  check_c_depth();
+  check_form_depth();
   while (is_type(v, T_ALIAS))
     v = ALIAS_NAME(v);
   if (!is_pair(v) && !is_vector(v))
