@@ -105,6 +105,8 @@ class Interrupt(unittest.TestCase):
                   " (loop n))))",
         "garbage": "(let loop ((l '())) (loop (list 1 2 3)))",
         "primitives": "(let loop () (for-each car (list (list 1))) (loop))",
+        "a circular list": "(let ((c (list 1))) (set-cdr! c c)"
+                           " (list-ref c (expt 10 18)))",
         "reading": "(read-line)",
         "printing": "(let ((c (list 1))) (set-cdr! c c)"
                     " (call-with-output-string"

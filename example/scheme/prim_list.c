@@ -217,11 +217,19 @@ static val p_reverse_in_place(int argc, val *argv) {
   return r;
 }
 
+/* Is there a first of k more pairs? A list that is circular has as many as
+   anyone asks for: that can be interrupted. */
+static void check_more(val *argv, val list, intptr_t k) {
+  if (UNLIKELY(k < 0 || !is_pair(list)))
+    raise_range(1, argv[1]);
+  if (UNLIKELY((k & 0xffff) == 0))
+    interrupt_check();
+}
+
 static val nth_tail(val *argv) {
   val list = argv[0];
   for (intptr_t k = arg_fix(argv, 1); k != 0; k--) {
-    if (k < 0 || !is_pair(list))
-      raise_range(1, argv[1]);
+    check_more(argv, list, k);
     list = CDR(list);
   }
   return list;
@@ -253,8 +261,7 @@ static val p_list_head(int argc, val *argv) {
   (void)argc;
   val list = argv[0], r = NIL;
   for (intptr_t k = arg_fix(argv, 1); k != 0; k--, list = CDR(list)) {
-    if (k < 0 || !is_pair(list))
-      raise_range(1, argv[1]);
+    check_more(argv, list, k);
     r = cons(CAR(list), r);
   }
   return list_reverse(r);
