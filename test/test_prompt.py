@@ -343,6 +343,24 @@ class Exhausted(unittest.TestCase):
                 "(display 'done)")
         self.assertEqual(ask(text, "--limit=80M"), (0, "done", ""))
 
+    def test_guardian(self):
+        """A handler that takes back what a guardian watches over gets memory,
+        also where the one before it lived on what was lent."""
+        watch = ("(define g (make-guardian))"
+                 "(define t (make-weak-key-hash-table))"
+                 "(define (drain) (let ((x (g))) (if x (begin %s (drain)))))"
+                 "(define (try) (guard (e (#t (drain) (error-object-message e)))"
+                 " (let loop ((n 0) (l '())) (let ((x (make-vector 5 n)))"
+                 " (g x) %s (loop (+ n 1) (if (even? n) (cons x l) l))))))"
+                 "(display (list (try) (try) (try)))")
+        plain = watch % ("", "")
+        for text, limit in (plain, 13), (plain, 17):
+            with self.subTest(text=text, limit=limit):
+                status, out, err = ask(text, f"--limit={limit}M")
+                self.assertEqual(
+                    (status, out),
+                    (0, "(out of memory out of memory out of memory)"), err)
+
     def test_buffers(self):
         """Text that only grows, outside of the pools, is bounded as well."""
         endless = '(open-input-file "/dev/zero")'

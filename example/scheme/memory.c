@@ -197,8 +197,10 @@ static mps_res_t scan_stack(mps_ss_t ss, void *base, void *limit,
 /* A handler of the error that memory ran out needs some: the last part of
    what the limit allows is lent to it, and taken back when it has escaped to
    where there is enough. (The clauses of a guard still have the place of the
-   error, and all that lived there, for they may raise it again.) */
-enum { RESERVE_MOST = 2 << 20, RESERVE_SHARE = 8 };
+   error, and all that lived there, for they may raise it again.) A program
+   that has escaped may live on that for a while: there must be some for the
+   handler of the next error, too, so that each gets a part of what is left. */
+enum { RESERVE_MOST = 2 << 20, RESERVE_SHARE = 8, RESERVE_LEFT = 4 };
 static size_t limit_all, limit_usual;
 static bool lent, escaped;
 
@@ -211,9 +213,11 @@ static void set_limits(size_t limit) {
 }
 
 static void lend_reserve(void) {
+  size_t left = limit_all - mps_arena_commit_limit(vm.arena);
+  size_t limit = limit_all - left / RESERVE_LEFT;
   escaped = false;
-  if (!lent && limit_usual != limit_all)
-    lent = mps_arena_commit_limit_set(vm.arena, limit_all) == MPS_RES_OK;
+  if (left > 0 && mps_arena_commit_limit_set(vm.arena, limit) == MPS_RES_OK)
+    lent = true;
 }
 
 static bool take_reserve_back(void) {
