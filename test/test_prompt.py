@@ -354,7 +354,9 @@ class Exhausted(unittest.TestCase):
                  " (g x) %s (loop (+ n 1) (if (even? n) (cons x l) l))))))"
                  "(display (list (try) (try) (try)))")
         plain = watch % ("", "")
-        for text, limit in (plain, 13), (plain, 17):
+        table = watch % ("(hash-table-ref/default t x #f)",
+                         "(hash-table-set! t x n)")
+        for text, limit in (plain, 13), (plain, 17), (table, 10), (table, 17):
             with self.subTest(text=text, limit=limit):
                 status, out, err = ask(text, f"--limit={limit}M")
                 self.assertEqual(

@@ -445,6 +445,14 @@ bool memory_may_have(size_t bytes) {
   return bytes <= limit_all;
 }
 
+/* The library keeps a part of the limit for its own moving. */
+bool memory_has_room(size_t bytes) {
+  size_t limit = mps_arena_commit_limit(vm.arena);
+  size_t most = limit - limit / RESERVE_SHARE;
+  size_t committed = mps_arena_committed(vm.arena);
+  return committed <= most && bytes <= most - committed;
+}
+
 static void check_size(size_t slots) {
   if (slots > (size_t)1 << 44)
     raise_kind("memory", NULL, "object too large", NIL);

@@ -99,6 +99,8 @@ void memory_escaped(void);
 /* Is that no more than all that may be used? For buffers outside of the
    pools. */
 bool memory_may_have(size_t bytes);
+/* Can so much be had for sure, without a collection? */
+bool memory_has_room(size_t bytes);
 /* Slow half of reserve; raises an error when there is no memory. */
 void *memory_fill(mps_ap_t ap, size_t bytes);
 

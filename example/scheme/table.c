@@ -326,12 +326,15 @@ static void rehash_to(val t, size_t n) {
   }
 }
 
-/* In arrays of the right size. */
-static void rehash(val t) {
+/* In arrays of the right size; in the old ones, if there is no need for
+   others, where others might not be had: to look for a key takes no memory
+   then. */
+static void rehash(val t, bool need) {
   size_t n = LEAST, old = capacity(t);
   while (n < table_count(t) * 2 + 3)
     n *= 2;
-  if (n < old && n * 4 > old)
+  if ((n < old && n * 4 > old) ||
+      (!(need && n > old) && !memory_has_room(2 * n * sizeof(val))))
     n = old;
   if (n != old || !rehash_in_place(t))
     rehash_to(t, n);
@@ -348,7 +351,7 @@ static intptr_t find(val t, val key) {
   size_t unused;
   intptr_t at = probe(t, key, hash_to_find(t, key), &unused);
   if (at < 0 && by_address && is_stale(t, key)) {
-    rehash(t);
+    rehash(t, false);
     at = probe(t, key, hash_to_find(t, key), &unused);
   }
   return at;
@@ -366,7 +369,7 @@ void table_set(val t, val key, val value) {
     return;
   }
   if ((size_t)fix_int(USED(t)) * 4 >= capacity(t) * 3)
-    rehash(t);
+    rehash(t, true);
   put_new(t, key, value);
 }
 
