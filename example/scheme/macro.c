@@ -13,7 +13,7 @@ struct match {
   val form;             /* level 0 */
   struct match **items; /* level 1 and more: one list of matches each */
   int n;
-  bool many;
+  int depth; /* ellipses that follow the variable */
 };
 
 struct rules {
@@ -76,22 +76,24 @@ static val vector_list(val v) {
   return list;
 }
 
-/* All variables of a pattern, to be bound to n lists of matches. */
-static void bind_many(struct rules *r, val pattern, struct match **items,
-                      int n, struct match **out) {
+/* All variables of a pattern, to be bound to n lists of matches; so many
+   ellipses follow. */
+static void bind_many(struct rules *r, val pattern, int depth,
+                      struct match **items, int n, struct match **out) {
   if (is_identifier(pattern)) {
     if (!is_variable(r, pattern))
       return;
     struct match *m = bind(*out, pattern, FALSE);
-    m->many = true;
+    m->depth = depth;
     m->items = items;
     m->n = n;
     *out = m;
   } else if (is_pair(pattern)) {
-    bind_many(r, CAR(pattern), items, n, out);
-    bind_many(r, CDR(pattern), items, n, out);
+    int inner = depth + followed_by_ellipsis(r, pattern);
+    bind_many(r, CAR(pattern), inner, items, n, out);
+    bind_many(r, CDR(pattern), depth, items, n, out);
   } else if (is_vector(pattern)) {
-    bind_many(r, vector_list(pattern), items, n, out);
+    bind_many(r, vector_list(pattern), depth, items, n, out);
   }
 }
 
@@ -105,7 +107,7 @@ static bool match_ellipsis(struct rules *r, val pattern, val form,
   for (int i = 0; i < n; i++, form = CDR(form))
     if (!match(r, CAR(pattern), CAR(form), &items[i]))
       return false;
-  bind_many(r, CAR(pattern), items, n, out);
+  bind_many(r, CAR(pattern), 1, items, n, out);
   return match(r, tail, form, out);
 }
 
@@ -150,6 +152,14 @@ static struct match *find(struct match *ms, val id) {
   return ms;
 }
 
+/* The same, of that depth: an ellipsis puts what it has taken out of a
+   sequence in front of the sequence. */
+static struct match *find_at(struct match *ms, val id, int depth) {
+  while (ms != NULL && (ms->id != id || ms->depth != depth))
+    ms = ms->next;
+  return ms;
+}
+
 static val rename_id(struct instance *in, val id) {
   struct match *m = find(in->renamed, id);
   if (m == NULL)
@@ -158,36 +168,50 @@ static val rename_id(struct instance *in, val id) {
   return m->form;
 }
 
-/* How many items the longest sequence has among those that t uses; -1 if it
-   uses none. */
-static int sequence_length(struct instance *in, val t, struct match *ms) {
-  int n = -1, k = -1;
-  for (; is_pair(t); t = CDR(t)) {
-    k = sequence_length(in, CAR(t), ms);
-    n = k > n ? k : n;
-  }
-  struct match *m = is_identifier(t) ? find(ms, t) : NULL;
-  if (m != NULL && m->many)
-    k = m->n;
-  else if (is_vector(t))
-    k = sequence_length(in, vector_list(t), ms);
-  return k > n ? k : n;
+static struct rules without_ellipsis(struct rules *r) {
+  struct rules plain = *r;
+  plain.ellipsis = UNSPEC;
+  return plain;
 }
 
-/* The matches of item i for every sequence variable of t, over ms. */
-static struct match *enter_item(val t, int i, struct match *ms,
-                                struct match *outer) {
-  for (; is_pair(t); t = CDR(t))
-    ms = enter_item(CAR(t), i, ms, outer);
+/* The sequences that an ellipsis after t goes through, in front of list: of
+   variables that the ellipses within t, and the `depth` that follow this one,
+   are not enough for. Where they are more than enough, the innermost count:
+   ((a b ...) ...) has all of b with each a. */
+static struct match *sequences(struct rules *r, val t, int depth,
+                               struct match *ms, struct match *list) {
+  check_form_depth();
+  if (is_pair(t) && is_ellipsis(r, CAR(t)) && is_pair(CDR(t))) {
+    struct rules plain = without_ellipsis(r);
+    return sequences(&plain, CAR(CDR(t)), depth, ms, list);
+  }
+  while (is_pair(t)) {
+    val item = CAR(t);
+    int inner = depth;
+    for (t = CDR(t); is_pair(t) && is_ellipsis(r, CAR(t)); t = CDR(t))
+      inner++;
+    list = sequences(r, item, inner, ms, list);
+  }
   if (is_vector(t))
-    return enter_item(vector_list(t), i, ms, outer);
-  struct match *m = is_identifier(t) ? find(outer, t) : NULL;
-  if (m == NULL || !m->many || i >= m->n)
-    return ms;
+    return sequences(r, vector_list(t), depth, ms, list);
+  struct match *m = is_identifier(t) ? find_at(ms, t, depth + 1) : NULL;
+  if (m == NULL)
+    return list;
   struct match *copy = region_alloc(sizeof *copy);
-  *copy = *find(m->items[i], t);
-  copy->next = ms;
+  *copy = *m;
+  copy->next = list;
   return copy;
+}
+
+/* Their items i, over ms. */
+static struct match *enter_item(struct match *list, int i, struct match *ms) {
+  for (; list != NULL; list = list->next) {
+    struct match *copy = region_alloc(sizeof *copy);
+    *copy = *find(list->items[i], list->id);
+    copy->next = ms;
+    ms = copy;
+  }
+  return ms;
 }
 
 static val append_reversed(val list, val tail) {
@@ -200,11 +224,14 @@ static val append_reversed(val list, val tail) {
    ellipses follow. */
 static val repeat(struct instance *in, val t, int depth, struct match *ms,
                   val acc) {
-  int n = sequence_length(in, t, ms);
-  if (n < 0)
+  struct match *list = sequences(in->rules, t, depth, ms, NULL);
+  if (list == NULL)
     raise_syntax("ellipsis after a template without a sequence", t);
-  for (int i = 0; i < n; i++) {
-    struct match *item = enter_item(t, i, ms, ms);
+  for (struct match *m = list->next; m != NULL; m = m->next)
+    if (m->n != list->n)
+      raise_syntax("sequences of different lengths", t);
+  for (int i = 0; i < list->n; i++) {
+    struct match *item = enter_item(list, i, ms);
     acc = depth > 0 ? repeat(in, t, depth - 1, item, acc)
                     : syntax_cons(instantiate(in, t, item), acc);
   }
@@ -213,8 +240,7 @@ static val repeat(struct instance *in, val t, int depth, struct match *ms,
 
 /* (... template): no ellipsis inside. */
 static val instantiate_plainly(struct instance *in, val t, struct match *ms) {
-  struct rules plain = *in->rules;
-  plain.ellipsis = UNSPEC;
+  struct rules plain = without_ellipsis(in->rules);
   struct instance escaped = {&plain, in->renamed};
   val v = instantiate(&escaped, t, ms);
   in->renamed = escaped.renamed;
@@ -252,12 +278,12 @@ static val instantiate_vector(struct instance *in, val t, struct match *ms) {
 static val instantiate(struct instance *in, val t, struct match *ms) {
   check_form_depth();
   if (is_identifier(t)) {
-    struct match *m = find(ms, t);
-    if (m == NULL)
-      return rename_id(in, t);
-    if (m->many)
+    struct match *m = find_at(ms, t, 0);
+    if (m != NULL)
+      return m->form;
+    if (find(ms, t) != NULL)
       raise_syntax("pattern variable needs an ellipsis", syntax_strip(t));
-    return m->form;
+    return rename_id(in, t);
   }
   if (is_pair(t))
     return is_ellipsis(in->rules, CAR(t)) && is_pair(CDR(t))

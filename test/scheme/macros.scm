@@ -96,3 +96,17 @@
   (syntax-rules () ((_ (name _ e) ...) (begin (define-syntax name (syntax-rules () ((_) e))) ...))))
 (define-names (one = 1) (two = 2))
 (show (one) (two))
+;; variables under more ellipses than in the pattern: the innermost go through them
+(define-syntax with-all
+  (syntax-rules () ((_ (a ...) (b ...)) '((a b ...) ... ((b a) ...) ((a (b) ...) ...)))))
+(show (with-all (1 2) (3 4)))
+(define-syntax with-itself
+  (syntax-rules () ((_ a ...) '((a a ...) ... #(#((a) ... a) ...)))))
+(show (with-itself 1 2 3) (with-itself))
+(define-syntax with-rows
+  (syntax-rules () ((_ (b ...) (a c ...) ...) '((a (c b ... (a c ...) ...) ...) ...))))
+(show (with-rows (9 8) (1 2 3) (4)))
+(define-syntax my-methods
+  (syntax-rules ()
+    ((_ (p ...) (name body) ...) (list (let ((name (lambda (p ...) body))) (name p ...)) ...))))
+(show (let ((x 1) (y 2)) (my-methods (x y) (sum (+ x y)) (both (list x y)))))

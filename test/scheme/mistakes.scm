@@ -62,6 +62,8 @@
      (source "(let-syntax ((m (syntax-rules () ((_ a ... ...) 1)))) (m 1 2))")
      (source "(let-syntax ((m (syntax-rules () ((_ #(a ... b ...)) 1)))) (m #(1 2)))")
      (source "(let-syntax ((m (syntax-rules () ((_ (a ...) (b ...)) '(b ... a ...))))) (m (1) (2)))")
+     (source "(let-syntax ((m (syntax-rules () ((_ (a ...) (b ...)) '((a b) ...))))) (m (1 2) (3)))")
+     (source "(let-syntax ((m (syntax-rules () ((_ (a ...) (b ...) ...) '((a b ...) ...))))) (m (1 2)))")
      (source "(let-syntax ((m (syntax-rules () ((_ (a ...) ...) '(a ... ...))))) (m (1) (2)))")
      (source "(let-syntax ((m (syntax-rules () ((_ a (b . #(a))) 1)))) (m 1 2))")
      (source "(let-syntax ((m (syntax-rules () ((_ _ _) 1)))) (m 1 2))")
