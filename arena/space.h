@@ -126,6 +126,8 @@ typedef struct tdo_space {
   size_t keep, keep_limit; /* spare grains that must not be given back: a run
                               that gets memory */
   size_t held;      /* spare that counts as in use: the nursery's */
+  size_t ease_at;   /* spare bytes from which on tdo_space_ease tries again,
+                       after a refusal; or 0 */
   size_t commit_limit;
   size_t withheld; /* bytes that nothing uses and that must stay so now */
   size_t granted; /* committed, and what the system had then beside it */

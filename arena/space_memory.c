@@ -150,6 +150,7 @@ void tdo_space_drain(tdo_space_t *sp, size_t target) {
 }
 
 #define EASE_BYTES ((size_t)16 << 20) /* a millisecond's worth of giving back */
+#define EASE_SHARE 8 /* 1/8 more than what the system refused to take */
 
 static bool memory_over(const tdo_space_t *sp) {
   return sp->vm != NULL &&
@@ -157,14 +158,18 @@ static bool memory_over(const tdo_space_t *sp) {
 }
 
 void tdo_space_ease(tdo_space_t *sp) {
-  size_t spare, goal;
+  size_t spare = tdo_space_spare(sp), target;
 
-  if (!memory_over(sp))
+  if (!memory_over(sp) || spare < sp->ease_at)
     return;
   /* Late, and in large pieces: go well below the limit. */
+  target = tdo_max(tdo_space_spare_most(sp, sp->committed) / 2,
+                   spare - tdo_min(spare, EASE_BYTES));
+  tdo_space_drain(sp, target);
+  /* Every run was asked for. What was refused, at the mapping limit, would be
+     refused again: not before there is so much more that it is worth it. */
   spare = tdo_space_spare(sp);
-  goal = tdo_space_spare_most(sp, sp->committed) / 2;
-  tdo_space_drain(sp, tdo_max(goal, spare - tdo_min(spare, EASE_BYTES)));
+  sp->ease_at = spare > target ? spare + spare / EASE_SHARE : 0;
 }
 
 void tdo_space_settle(tdo_space_t *sp) {

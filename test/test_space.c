@@ -411,6 +411,29 @@ START_TEST(test_not_taken_back) {
 }
 END_TEST
 
+/* At the mapping limit what was refused is not asked for at each free again. */
+START_TEST(test_refused_once) {
+  size_t n = ZONES * ZONE / GRAIN / 2, a, calls, spare;
+  space_start(ZONES * ZONE, SIZE_MAX, 0.0);
+  a = take(n, TDO_GROUP_MANUAL, false);
+  tdo_vm_double_limit(&twin, twin.mappings);
+  calls = twin.calls_count;
+  for (size_t i = 1; i < n - 1; i += 2)
+    tdo_space_free(&space, a + i, 1);
+  ck_assert_uint_gt(twin.calls_count, calls);
+  ck_assert_uint_lt(twin.calls_count - calls, 20 * n);
+  /* Once there is room for mappings, it goes. */
+  tdo_vm_double_limit(&twin, SIZE_MAX);
+  spare = space.spare;
+  ck_assert_uint_gt(spare, n * GRAIN / 4);
+  for (size_t i = 2; i < n - 1; i += 2)
+    tdo_space_free(&space, a + i, 1);
+  tdo_space_settle(&space);
+  ck_assert_uint_eq(space.spare, 0);
+  space_stop();
+}
+END_TEST
+
 /* What is withheld stays free, whoever else might have it. */
 START_TEST(test_withheld) {
   size_t a, n = 0;
@@ -653,5 +676,5 @@ SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
                  {test_limits, 1}, {test_left, 2}, {test_too_large, 1},
                  {test_withheld, 1}, {test_holes, 1}, {test_kept, 1},
                  {test_scarce, 1}, {test_granted, 1}, {test_create_refused, 1},
-                 {test_not_taken_back, 1},
+                 {test_not_taken_back, 1}, {test_refused_once, 1},
                  {test_random, 4})
