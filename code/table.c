@@ -8,10 +8,13 @@
 
 enum { TABLE_FIRST = 16 };
 
-/* Addresses differ in the middle bits: multiply, and keep the high half. */
+/* Keys are often equally far apart, as objects that were allocated in turn are,
+   at any distance: one multiplication would leave many of them in long runs. */
 static size_t table_home(const tdo_table_t *table, const void *key) {
-  uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
-  return (size_t)(hash >> 32) & (table->capacity - 1);
+  uint64_t hash = (uint64_t)(uintptr_t)key;
+  hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+  hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+  return (size_t)(hash ^ hash >> 33) & (table->capacity - 1);
 }
 
 static size_t table_after(const tdo_table_t *table, size_t i) {

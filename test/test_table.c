@@ -129,4 +129,31 @@ START_TEST(refused) {
 }
 END_TEST
 
-SUITE_MAIN("table", 60, against_model, empty, refused)
+/* Entries that a look-up of one of them may pass: those of its run. */
+static size_t mean_run(const tdo_table_t *table) {
+  size_t sum = 0, run = 0;
+  for (size_t i = 0; i < table->capacity; ++i) {
+    run = table->entries[i].key != NULL ? run + 1 : 0;
+    sum += 2 * run; /* in the end run * (run + 1) for each */
+  }
+  return sum / table->count;
+}
+
+/* Keys as far apart as objects of some size that lie side by side: however
+   many there are, a look-up is short. */
+START_TEST(equally_far) {
+  enum { N = 50000, SIZES = 64 };
+  for (size_t size = 8; size <= SIZES * 8; size += 8) {
+    tdo_table_t table;
+    tdo_table_init(&table, &memory);
+    for (size_t i = 0; i < N; ++i) {
+      void *key = (void *)(0x7f1234500000 + i * size);
+      ck_assert_int_eq(tdo_table_set(&table, key, key), MPS_RES_OK);
+    }
+    ck_assert_uint_lt(mean_run(&table), 20);
+    tdo_table_finish(&table);
+  }
+}
+END_TEST
+
+SUITE_MAIN("table", 60, against_model, empty, refused, equally_far)
