@@ -19,10 +19,12 @@
 
 #define SNC_SEG_LEAST 4096
 #define SNC_SEG_MOST  65536
+#define SNC_SIZES     16 /* of segments, told apart by powers of two */
+#define SNC_TRIES     16 /* spare ones looked at that may be too small */
 
 typedef struct snc_pool {
-  tdo_pool_t pool;  /* first */
-  tdo_ring_t spare; /* snc_seg_t.stack_ring */
+  tdo_pool_t pool;             /* first */
+  tdo_ring_t spare[SNC_SIZES]; /* snc_seg_t.stack_ring, by snc_size */
 } snc_pool_t;
 
 typedef struct snc_seg {
@@ -63,7 +65,8 @@ static void snc_varargs(mps_arg_s args[], va_list list) {
 }
 
 static mps_res_t snc_init(tdo_pool_t *pool, mps_arg_s args[]) {
-  tdo_ring_init(&snc_of(pool)->spare);
+  for (int i = 0; i < SNC_SIZES; ++i)
+    tdo_ring_init(&snc_of(pool)->spare[i]);
   return tdo_pool_take_format(pool, args);
 }
 
@@ -120,6 +123,13 @@ static snc_seg_t *snc_top(const snc_stack_t *stack) {
              : TDO_RING_ENTRY(snc_seg_t, stack_ring, stack->segs.prev);
 }
 
+/* Where segments of SIZE bytes are when they are spare. */
+static unsigned snc_size(size_t size) {
+  size_t times = tdo_max(size / SNC_SEG_LEAST, 1);
+
+  return tdo_min(tdo_log2(tdo_pow2_at_most(times)), SNC_SIZES - 1);
+}
+
 /* SEG holds no blocks any more. */
 static void snc_spare(snc_seg_t *seg) {
   snc_pool_t *snc = snc_of(seg->seg.pool);
@@ -127,8 +137,34 @@ static void snc_spare(snc_seg_t *seg) {
   seg->ap = NULL;
   seg->filled = seg->seg.base;
   tdo_ring_remove(&seg->stack_ring);
-  tdo_ring_prepend(&snc->spare, &seg->stack_ring);
+  tdo_ring_prepend(&snc->spare[snc_size(tdo_seg_size(&seg->seg))],
+                   &seg->stack_ring);
   snc_set_free(seg, tdo_seg_size(&seg->seg));
+}
+
+/* One of the first MOST in RING that has at least SIZE bytes, or null. */
+static snc_seg_t *snc_fitting(const tdo_ring_t *ring, size_t size,
+                              size_t most) {
+  for (tdo_ring_t *node = ring->next; node != ring && most > 0;
+       node = node->next, --most) {
+    snc_seg_t *seg = TDO_RING_ENTRY(snc_seg_t, stack_ring, node);
+    if (tdo_seg_size(&seg->seg) >= size)
+      return seg;
+  }
+  return NULL;
+}
+
+/* A spare segment of at least SIZE bytes, better of WANT, or null; look at MOST
+   of one size in vain. */
+static snc_seg_t *snc_find_spare(const snc_pool_t *snc, size_t size,
+                                 size_t want, size_t most) {
+  snc_seg_t *seg = NULL;
+
+  for (unsigned i = snc_size(want); i < SNC_SIZES && seg == NULL; ++i)
+    seg = snc_fitting(&snc->spare[i], size, most);
+  for (unsigned i = snc_size(want); i-- > snc_size(size) && seg == NULL;)
+    seg = snc_fitting(&snc->spare[i], size, most);
+  return seg;
 }
 
 /* A spare segment of at least SIZE bytes, or a new one of WANT. */
@@ -137,19 +173,17 @@ static mps_res_t snc_find_seg(snc_seg_t **seg_o, snc_pool_t *snc, size_t size,
   tdo_seg_t *fresh;
   mps_res_t res;
 
-  TDO_RING_FOR(node, &snc->spare) {
-    snc_seg_t *seg = TDO_RING_ENTRY(snc_seg_t, stack_ring, node);
-    if (tdo_seg_size(&seg->seg) >= size) {
-      *seg_o = seg;
-      return MPS_RES_OK;
-    }
-  }
+  *seg_o = snc_find_spare(snc, size, want, SNC_TRIES);
+  if (*seg_o != NULL)
+    return MPS_RES_OK;
   res = tdo_pool_seg_alloc(&fresh, &snc->pool, sizeof(snc_seg_t), want, false);
   if (res != MPS_RES_OK && want > size)
     res =
         tdo_pool_seg_alloc(&fresh, &snc->pool, sizeof(snc_seg_t), size, false);
-  if (res != MPS_RES_OK)
-    return res;
+  if (res != MPS_RES_OK) {
+    *seg_o = snc_find_spare(snc, size, size, SIZE_MAX);
+    return *seg_o != NULL ? MPS_RES_OK : res;
+  }
   *seg_o = (snc_seg_t *)(void *)fresh;
   tdo_ring_init(&(*seg_o)->stack_ring);
   snc_spare(*seg_o);

@@ -366,5 +366,31 @@ START_TEST(spare_segments) {
 }
 END_TEST
 
+/* Where memory is short, one that fits is found behind any number of others of
+   about its size that do not. */
+START_TEST(spare_behind_others) {
+  enum { POINTS = 40, LARGE = 2500, SMALL = 2000 }; /* words */
+  mps_ap_t points[POINTS];
+  size_t total;
+
+  open_pools();
+  for (int i = 0; i < POINTS; ++i) {
+    points[i] = make_ap(pool, mps_rank_exact());
+    (void)make(points[i], NODE, i == 0 ? LARGE : SMALL);
+  }
+  for (int i = 0; i < POINTS; ++i)
+    mps_ap_destroy(points[i]);
+  total = mps_pool_total_size(pool);
+  mps_arena_spare_set(arena, 0);
+  ck_assert_int_eq(
+      mps_arena_commit_limit_set(arena, mps_arena_committed(arena)),
+      MPS_RES_OK);
+  (void)make(other, NODE, LARGE);
+  ck_assert_uint_eq(mps_pool_total_size(pool), total);
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, SIZE_MAX), MPS_RES_OK);
+  close_pools();
+}
+END_TEST
+
 SUITE_MAIN("snc", 60, roots, many_buffers, frames, points_end, commit_fails,
-           misuse, scan_fails, machine, spare_segments)
+           misuse, scan_fails, machine, spare_segments, spare_behind_others)
