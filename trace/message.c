@@ -37,6 +37,7 @@ mps_res_t tdo_message_alloc(tdo_message_t **message_o, mps_arena_t heap,
 void tdo_message_free(mps_arena_t heap, tdo_message_t *m) {
   if (m->type == TDO_MESSAGE_FINALIZATION && !m->gone)
     --tdo_gcseg_of(&heap->space, m->ref)->pool->finals;
+  heap->messages.queued[m->type] -= m->queued;
   tdo_ring_remove(&m->ring);
   m->sig = TDO_SIG_DEAD;
   tdo_control_free(&heap->control, m, message_size(m->type));
@@ -65,6 +66,7 @@ void tdo_message_post(mps_arena_t heap, tdo_message_t *m) {
   if (m->type != TDO_MESSAGE_FINALIZATION)
     m->clock = mps_clock();
   m->queued = true;
+  ++heap->messages.queued[m->type];
   tdo_ring_append(&heap->messages.queue, &m->ring);
 }
 
@@ -88,11 +90,14 @@ tdo_message_t *tdo_message_first(mps_arena_t heap) {
 }
 
 tdo_message_t *tdo_message_get(mps_arena_t heap, mps_message_type_t type) {
+  if (heap->messages.queued[type] == 0) /* else behind however many others */
+    return NULL;
   TDO_RING_FOR(node, &heap->messages.queue) {
     tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
     if (m->type == type) {
       tdo_ring_remove(&m->ring);
       m->queued = false;
+      --heap->messages.queued[type];
       tdo_ring_append(&heap->messages.retrieved, &m->ring);
       return m;
     }

@@ -36,6 +36,7 @@ struct mps_message_s {
 typedef struct tdo_messages {
   bool enabled[TDO_MESSAGE_TYPES];
   tdo_ring_t queue, retrieved;
+  size_t queued[TDO_MESSAGE_TYPES]; /* in the queue */
   /* Secured before they are needed; null: none to be had. */
   tdo_message_t *start, *end;
 } tdo_messages_t;
