@@ -454,7 +454,8 @@ mps_res_t mps_arena_create_v(mps_arena_t *arena_o, mps_arena_class_t cls,
 void mps_arena_destroy(mps_arena_t arena);
 
 /* Add the block [base, base + size) to a client arena. Memory codes;
-   MPS_RES_MEMORY if it cannot hold its own tables. Locked. */
+   MPS_RES_MEMORY if it cannot hold the tables of the whole arena, which move
+   into it when there is no more room in them: 40 bytes a grain. Locked. */
 mps_res_t mps_arena_extend(mps_arena_t arena, mps_addr_t base, size_t size);
 
 /* Bytes: of address space; of memory in use by the arena; the part of that

@@ -241,6 +241,32 @@ START_TEST(extension) {
 }
 END_TEST
 
+/* Some hundred blocks of one size can be added, then larger ones: each may have
+   to hold the tables of all (mps.h). */
+START_TEST(many_extensions) {
+  enum { EACH = 65536, MANY = 400 };
+  static char blocks[MANY][2][EACH]; /* that do not touch */
+  mps_res_t res = MPS_RES_OK;
+  size_t n = 0, reserved;
+
+  start_client(memory, 300000);
+  while (res == MPS_RES_OK && n < MANY)
+    res = mps_arena_extend(arena, blocks[n++][0], EACH);
+  ck_assert_int_eq(res, MPS_RES_MEMORY);
+  ck_assert_uint_gt(n, 100);
+  reserved = mps_arena_reserved(arena);
+  ck_assert_uint_gt(reserved, (n - 1) * EACH * 3 / 4);
+  check_accounts();
+  ck_assert_int_eq(mps_arena_extend(arena, blocks[n], 4 * EACH), MPS_RES_OK);
+  ck_assert_uint_gt(mps_arena_reserved(arena), reserved);
+  while (n + 3 < MANY && res == MPS_RES_MEMORY)
+    res = mps_arena_extend(arena, blocks[n += 3][0], EACH);
+  ck_assert_int_eq(res, MPS_RES_OK);
+  check_accounts();
+  stop();
+}
+END_TEST
+
 /* A block larger than the first serves requests larger than the first. */
 START_TEST(large_extension) {
   static char large[16 << 20];
@@ -310,4 +336,5 @@ START_TEST(again_and_again) {
 END_TEST
 
 SUITE_MAIN("client_arena", 100, sizes, arguments, exhaustion, no_calls,
-           extension, null_reference, large_extension, again_and_again)
+           extension, null_reference, large_extension, many_extensions,
+           again_and_again)
