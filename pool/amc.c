@@ -261,7 +261,7 @@ static void amc_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init,
   seg->gc.ap = NULL;
   seg->scanned = init;
   if (!ap->hash_arrays || ap->gen > 0)
-    seg->gc.gen->fresh += (double)tdo_ap_count(ap, init);
+    tdo_gen_fill(seg->gc.gen, tdo_ap_count(ap, init));
   if (init == seg->gc.seg.base && !seg->gc.white)
     tdo_amc_free_seg(seg);
 }
@@ -277,6 +277,7 @@ static void amc_ramp(tdo_ap_t *ap, bool begin, bool collect_all) {
   if (--amc->chain->ramps == 0) {
     amc->pool.heap->full_wanted |= amc->chain->ramp_all;
     amc->chain->ramp_all = false;
+    amc->pool.heap->due = true; /* maybe since long */
   }
 }
 

@@ -66,7 +66,7 @@ static mps_res_t amc_to_fill(amc_pool_t *amc, amc_to_t *to, size_t size) {
     if (to->gen->chain == NULL || !seg->large)
       tdo_gcseg_trust(&seg->gc);
   }
-  to->gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
+  tdo_gen_fill(to->gen, tdo_seg_size(&seg->gc.seg));
   if (seg->large) { /* do not give up a half-full ordinary one for it */
     to->large = seg;
     return MPS_RES_OK;
@@ -171,7 +171,7 @@ static bool amc_promote_large(amc_pool_t *amc, amc_seg_t *seg,
   seg->gc.open = false;
   tdo_gcseg_clear_white(&seg->gc);
   tdo_gcseg_promote(&seg->gc, gen);
-  gen->fresh += (double)tdo_seg_size(&seg->gc.seg);
+  tdo_gen_fill(gen, tdo_seg_size(&seg->gc.seg));
   scan->ss._seen |= gen->bit;
   seg->scanned = base;
   if (!amc->leaf)

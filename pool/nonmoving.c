@@ -345,7 +345,7 @@ void tdo_nm_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit) {
     if (nm->freed != NULL)
       nm->freed(nm, seg, init, limit);
   }
-  nm->gen->fresh += (double)tdo_ap_count(ap, init);
+  tdo_gen_fill(nm->gen, tdo_ap_count(ap, init));
   if (!seg->gc.white && tdo_bits_all_clear(seg->used, 0, seg->units))
     tdo_nm_seg_free(seg);
   else

@@ -327,6 +327,38 @@ START_TEST(test_ramp_policy) {
 }
 END_TEST
 
+/* What a ramp allocated makes its generation due when it ends, also while
+   nothing more is allocated there. While none is due, chains are not looked
+   at. */
+START_TEST(test_ramp_due) {
+  mps_alloc_pattern_t ramp = mps_alloc_pattern_ramp();
+  mps_word_t before;
+  mps_pool_t p;
+  mps_addr_t block;
+  heap_start(mps_class_amc());
+  if (arena->stress != 0) { /* collects when it likes */
+    heap_stop();
+    return;
+  }
+  ck_assert_int_eq(
+      mps_pool_create_k(&p, arena, mps_class_mvff(), mps_args_none),
+      MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(ap, ramp), MPS_RES_OK);
+  for (size_t i = 0; i < 50000; ++i)
+    table[i % 100] = node(4);
+  for (size_t i = 0; i < 1000; ++i)
+    ck_assert_int_eq(mps_alloc(&block, p, 1000), MPS_RES_OK);
+  ck_assert(!arena->due);
+  before = mps_collections(arena);
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(ap, ramp), MPS_RES_OK);
+  for (size_t i = 0; i < 1000; ++i)
+    ck_assert_int_eq(mps_alloc(&block, p, 1000), MPS_RES_OK);
+  ck_assert_uint_gt(mps_collections(arena), before);
+  mps_pool_destroy(p);
+  heap_stop();
+}
+END_TEST
+
 /* The same, where the ramp that asked for it is not the last one to end. */
 START_TEST(test_ramp_not_last) {
   mps_alloc_pattern_t all = mps_alloc_pattern_ramp_collect_all();
@@ -838,8 +870,8 @@ SUITE_LOOPS_MAIN("ap", 60, {test_protocol, 1}, {test_no_flip, 2},
                  {test_several_in_one, 1}, {test_lists, 1},
                  {test_destroy_in_collection, 1}, {test_frames, 1},
                  {test_frames_manual, 1}, {test_patterns, 1},
-                 {test_ramp_policy, 1}, {test_ramp_not_last, 1},
-                 {test_capacity, 1}, {test_many_points, 1},
+                 {test_ramp_policy, 1}, {test_ramp_due, 1},
+                 {test_ramp_not_last, 1}, {test_capacity, 1}, {test_many_points, 1},
                  {test_without_points, 1}, {test_shared_chain, 1},
                  {test_many_generations, 2}, {test_many_chains, 1},
                  {test_formats, 1}, {test_format_fixed, 1},

@@ -186,6 +186,12 @@ static void gen_renew(tdo_gen_t *gen, int count) {
   (void)owns;
 }
 
+void tdo_gen_fill(tdo_gen_t *gen, size_t bytes) {
+  gen->fresh += (double)bytes;
+  if (gen->chain != NULL && gen->fresh > gen->capacity)
+    gen->heap->due = true;
+}
+
 void tdo_gen_condemn(tdo_gen_t *gen) {
   tdo_space_t *sp = &gen->heap->space;
 

@@ -84,6 +84,9 @@ double tdo_chain_size(const tdo_chain_t *chain);
 /* Generation INDEX of CHAIN; the top one if INDEX is the chain's count. */
 tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);
 
+/* BYTES were allocated or promoted into GEN. */
+void tdo_gen_fill(tdo_gen_t *gen, size_t bytes);
+
 /* Start and end of a condemnation: the present groups become white, the next
    ones take their place; what is left of the white groups rejoins. */
 void tdo_gen_condemn(tdo_gen_t *gen);

@@ -166,6 +166,7 @@ struct mps_arena_s {
                             its buffer; or null */
   size_t withheld_most;  /* bytes that requests leave to move with, since the
                             commit limit was raised (shortage.h) */
+  bool due;              /* may a generation of a chain be over its capacity? */
   bool full_wanted;      /* "collect all" ramp ended, or: */
   bool full_owed;        /* the client started a full collection while a minor
                             one was in progress: it begins when that is over */

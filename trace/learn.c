@@ -111,6 +111,7 @@ static void learn_adapt(tdo_heap_t *heap, double ns) {
   nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,
                                         share, &found);
   tdo_nursery_sizes(&nursery->capacity, &middle->capacity, &facts);
+  heap->due = true; /* with less than before, maybe */
 }
 
 /* Bytes in nurseries that the mutator got since the flip: that they did not

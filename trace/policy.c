@@ -51,6 +51,20 @@ static long policy_due(const tdo_chain_t *chain) {
   return due;
 }
 
+/* A chain with a generation over its capacity, the first, and that one; or
+   null. */
+static tdo_chain_t *policy_find_due(const tdo_heap_t *heap, size_t *due_o) {
+  TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    long due = policy_due(chain);
+    if (due >= 0) {
+      *due_o = (size_t)due;
+      return chain;
+    }
+  }
+  return NULL;
+}
+
 /* Has no other chain than the default one anything in its generations? */
 static bool policy_alone(const tdo_heap_t *heap) {
   const tdo_gen_t *gens;
@@ -233,6 +247,7 @@ static void policy_size_chain(tdo_heap_t *heap) {
   tdo_nursery_facts_t facts = tdo_policy_bounds(heap);
 
   tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, &facts);
+  heap->due = true; /* with less than before, maybe */
 }
 
 /* Collect a small heap as a whole if that is due (small.h): its nursery is
@@ -316,7 +331,8 @@ static void policy_begin_full(tdo_heap_t *heap, const char *why) {
 }
 
 void tdo_policy_poll(tdo_heap_t *heap) {
-  size_t bytes = heap->unpolled;
+  size_t bytes = heap->unpolled, due;
+  tdo_chain_t *chain;
 
   heap->unpolled = 0;
   if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED)
@@ -342,17 +358,15 @@ void tdo_policy_poll(tdo_heap_t *heap) {
       policy_begin_full(heap, FULL_GROWN);
     return;
   }
-  TDO_RING_FOR(node, &heap->chains) {
-    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    long due = policy_due(chain);
-    if (due >= 0) {
-      if (!policy_small_chain(heap, chain) && !policy_tenure(heap, chain) &&
-          tdo_trace_start(heap, chain, (size_t)due,
-                          "A generation passed its capacity."))
-        policy_run(heap);
-      return;
-    }
-  }
+  TDO_CRITICAL(heap->due || policy_find_due(heap, &due) == NULL);
+  if (!heap->due)
+    return;
+  chain = policy_find_due(heap, &due);
+  heap->due = chain != NULL;
+  if (chain != NULL && !policy_small_chain(heap, chain) &&
+      !policy_tenure(heap, chain) &&
+      tdo_trace_start(heap, chain, due, "A generation passed its capacity."))
+    policy_run(heap);
 }
 
 bool tdo_policy_start_full(tdo_heap_t *heap, const char *why) {
