@@ -9,6 +9,7 @@
 /* The nursery, and the middle generation, in MiB. */
 static double nursery, middle;
 static double copied; /* with the last one */
+static double rooted; /* beside the heap */
 
 /* What they get in a heap of so much, OLD of it beyond the chain, if they had
    better have so much. */
@@ -16,6 +17,7 @@ static void sizes_old(double heap, double old, double wished,
                       double wished_middle, double pause, double limit) {
   tdo_nursery_facts_t facts = {.heap = heap * MIB,
                                .old = old * MIB,
+                               .rooted = rooted * MIB,
                                .copied = copied * MIB,
                                .pause_time = pause,
                                .commit_limit = limit * MIB,
@@ -56,6 +58,28 @@ START_TEST(by_heap) {
   check_sizes(8, 2);
   sizes(2, 100, 2, 0.1, 1e6); /* no larger than the heap */
   check_sizes(2, 2);
+}
+END_TEST
+
+/* What is scanned besides counts as heap, but takes no part of a limit. */
+START_TEST(by_rooted) {
+  rooted = 30;
+  sizes(0, 1, 1, 0.1, 1e6);
+  check_sizes(3.75, 0.47);
+  sizes(2, 100, 2, 0.1, 1e6);
+  check_sizes(8, 2);
+  rooted = 100;
+  sizes(2, 100, 2, 0.1, 1e6);
+  check_sizes(25.5, 3.19);
+  sizes(10, 100, 10, 0.1, 40);
+  check_sizes(10, 10);
+  rooted = 0;
+  sizes(10, 100, 10, 0.1, 30);
+  check_sizes(5, 5);
+  rooted = 100;
+  sizes(10, 100, 10, 0.1, 30);
+  check_sizes(5, 5);
+  rooted = 0;
 }
 END_TEST
 
@@ -255,6 +279,6 @@ START_TEST(when) {
 }
 END_TEST
 
-SUITE_MAIN("nursery", 10, by_heap, by_copied, as_wished, by_old, middle_found,
-           by_limits, by_commit_limit, tried, bounded, not_compared, not_noted,
-           when)
+SUITE_MAIN("nursery", 10, by_heap, by_rooted, by_copied, as_wished, by_old,
+           middle_found, by_limits, by_commit_limit, tried, bounded,
+           not_compared, not_noted, when)

@@ -1,5 +1,7 @@
 /* Testudo: tests of roots and scanners (interface, sections 2.15, 2.17).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "mpscsnc.h"
+#include "trace/heap.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -425,6 +427,54 @@ START_TEST(test_ranks) {
 }
 END_TEST
 
+/* Collections while 32 MiB die at once, in the default chain. */
+static size_t collections_of_garbage(void) {
+  mps_pool_t p = own_chain_pool(mps_class_amc());
+  mps_ap_t q = point(p);
+  size_t n = statistics().collections;
+  for (size_t i = 0; i < (4 << 20); i += 64)
+    (void)obj_on(q, OBJ_NODE, 62);
+  n = statistics().collections - n;
+  mps_ap_destroy(q);
+  mps_pool_destroy(p);
+  return n;
+}
+
+/* Large roots, and blocks that are roots, are not scanned for every few bytes:
+   the nursery counts them as heap, as long as they are there. */
+START_TEST(test_large) {
+  enum { WORDS = 4 << 20 };
+  static mps_word_t large[WORDS];
+  size_t few, many;
+  mps_pool_t p;
+  mps_ap_t q;
+  heap_start(mps_class_amc());
+  if (arena->stress != 0) { /* collects when it likes */
+    heap_stop();
+    return;
+  }
+  p = own_chain_pool(mps_class_snc());
+  q = point(p);
+  if (_i == 0)
+    ck_assert_int_eq(mps_root_create_area(&root, arena, mps_rank_exact(), 0,
+                                          large, large + WORDS, mps_scan_area,
+                                          NULL),
+                     MPS_RES_OK);
+  else
+    (void)obj_on(q, OBJ_NODE, WORDS);
+  few = collections_of_garbage();
+  if (_i == 0)
+    mps_root_destroy(root);
+  mps_ap_destroy(q);
+  mps_pool_destroy(p);
+  ck_assert_uint_eq(arena->rooted, sizeof table);
+  many = collections_of_garbage();
+  ck_assert_uint_lt(few, 30);
+  ck_assert_uint_lt(2 * few, many);
+  heap_stop();
+}
+END_TEST
+
 SUITE_LOOPS_MAIN("root", 30, {test_area, 1}, {test_tagged, 1},
                  {test_tagged_or_zero, 1}, {test_masked, 1},
                  {test_pattern_beyond_mask, 1}, {test_table, 1},
@@ -432,4 +482,4 @@ SUITE_LOOPS_MAIN("root", 30, {test_area, 1}, {test_tagged, 1},
                  {test_ambiguous, 1}, {test_weak, 1},
                  {test_weak_finalizable, 1}, {test_stack_scan, 1},
                  {test_frames_keep_nothing, 1}, {test_many, 1},
-                 {test_ranks, 1}, {test_thread, 4})
+                 {test_ranks, 1}, {test_thread, 4}, {test_large, 2})

@@ -161,6 +161,8 @@ struct mps_arena_s {
   double pause_left;     /* ns by which the last pause could have been
                             longer, */
   uint64_t pause_ended;  /* and when it ended */
+  size_t rooted;         /* bytes of roots whose size is known, and of blocks
+                            that are roots: scanned by each collection */
   size_t unpolled;       /* bytes allocated since the last poll */
   tdo_ap_t *filling;     /* during a poll: the point it is for, about to give up
                             its buffer; or null */

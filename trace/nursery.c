@@ -57,17 +57,24 @@ static double nursery_limited(const tdo_nursery_facts_t *facts) {
   return tdo_fmax(least, limit / 2 - heap);
 }
 
+/* What the nursery has a share of. */
+static double nursery_whole(const tdo_nursery_facts_t *facts) {
+  return facts->heap + facts->rooted;
+}
+
 static double nursery_least(const tdo_nursery_facts_t *facts) {
   double fair = tdo_fmin(NURSERY_FAIR, nursery_copied(facts));
+  double part = NURSERY_LOW * nursery_whole(facts);
 
   fair = tdo_fmin(fair, nursery_limited(facts));
-  return tdo_fmax(tdo_fmin(NURSERY_LOW * facts->heap, fair), facts->least);
+  return tdo_fmax(tdo_fmin(part, fair), facts->least);
 }
 
 double tdo_nursery_most(const tdo_nursery_facts_t *facts) {
   double large = tdo_fmax(NURSERY_FAIR, facts->copied);
-  double fair = tdo_fmin(tdo_fmax(facts->heap, NURSERY_SMALL), large);
-  double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * facts->heap, fair),
+  double whole = nursery_whole(facts);
+  double fair = tdo_fmin(tdo_fmax(whole, NURSERY_SMALL), large);
+  double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * whole, fair),
                          tdo_fmin(NURSERY_MOST, nursery_limited(facts)));
 
   return tdo_fmin(most, tdo_fmax(nursery_copied(facts), nursery_least(facts)));

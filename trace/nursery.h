@@ -10,7 +10,9 @@
    memory for nothing. If another share survives than before, the program does
    something else now, or more time to die made a difference: then nothing is
    compared. No small one is larger than the heap, of whose memory it would be
-   most. */
+   most; and what each collection scans besides, since it is a root, counts as
+   heap: else a small heap beside large roots would scan them for every few
+   bytes. */
 #ifndef TDO_TRACE_NURSERY_H
 #define TDO_TRACE_NURSERY_H
 
@@ -31,6 +33,7 @@ typedef struct tdo_nursery {
 /* What bounds the sizes. */
 typedef struct tdo_nursery_facts {
   double heap, old;    /* bytes in automatic pools, and beyond their chains */
+  double rooted;       /* bytes that each collection scans besides */
   double copied;       /* by the last collection, of a small heap; else 0 */
   double pause_time;   /* seconds */
   double commit_limit; /* bytes */

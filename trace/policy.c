@@ -33,6 +33,7 @@ size_t tdo_policy_writes(const tdo_heap_t *heap) {
 
 tdo_nursery_facts_t tdo_policy_bounds(const tdo_heap_t *heap) {
   return (tdo_nursery_facts_t){.heap = tdo_heap_size(heap),
+                               .rooted = (double)heap->rooted,
                                .old = heap->top.size,
                                .copied = heap->trace.small ? heap->alive : 0,
                                .pause_time = heap->pause_time,

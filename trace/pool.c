@@ -145,12 +145,16 @@ mps_res_t tdo_pool_seg_alloc(tdo_seg_t **seg_o, tdo_pool_t *pool,
   }
   tdo_ring_append(&pool->segs, &seg->pool_ring);
   pool->total += tdo_seg_size(seg);
+  if (pool->klass->rooted)
+    heap->rooted += tdo_seg_size(seg);
   *seg_o = seg;
   return MPS_RES_OK;
 }
 
 void tdo_pool_seg_free(tdo_pool_t *pool, tdo_seg_t *seg, size_t descriptor) {
   pool->total -= tdo_seg_size(seg);
+  if (pool->klass->rooted)
+    pool->heap->rooted -= tdo_seg_size(seg);
   tdo_seg_finish(seg, &pool->heap->space);
   tdo_control_free(&pool->heap->control, seg, descriptor);
 }

@@ -9,6 +9,13 @@ bool tdo_root_check(const tdo_root_t *root) {
   return true;
 }
 
+/* Those of a thread, and what a function scans, are not known. */
+static size_t root_bytes(const tdo_root_t *root) {
+  return root->kind == TDO_ROOT_AREA || root->kind == TDO_ROOT_FORMAT
+             ? (size_t)(root->limit - root->base)
+             : 0;
+}
+
 mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
                           const tdo_root_t *like) {
   tdo_root_t *root;
@@ -27,15 +34,12 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
   root->abroad = tdo_abroad(
       heap, root->kind == TDO_ROOT_FUNCTION ? root->p : root->base);
   heap->abroad += root->abroad;
+  heap->rooted += root_bytes(root);
   tdo_ring_init(&root->heap_ring);
   tdo_ring_append(&heap->roots, &root->heap_ring);
   root->sig = TDO_ROOT_SIG;
   *root_o = root;
   return MPS_RES_OK;
-}
-
-static size_t root_bytes(const tdo_root_t *root) {
-  return (size_t)(root->limit - root->base);
 }
 
 static void root_forget_early(tdo_root_t *root) {
@@ -50,6 +54,7 @@ void tdo_root_destroy(tdo_root_t *root) {
   if (root->thread != NULL)
     --root->thread->roots;
   root->heap->abroad -= root->abroad;
+  root->heap->rooted -= root_bytes(root);
   tdo_ring_remove(&root->heap_ring);
   root->sig = TDO_SIG_DEAD;
   tdo_control_free(&root->heap->control, root, sizeof *root);
