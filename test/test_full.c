@@ -95,13 +95,20 @@ START_TEST(built) {
 }
 END_TEST
 
-/* Not by a heap that is small, nor where nobody knew of writes. */
+/* Not by a heap that is small, nor where nobody knew of writes, nor where large
+   roots may hold it. */
 START_TEST(not_built) {
   tdo_full_t full = {0};
   tdo_full_facts_t found = facts(96 * MIB, 96 * MIB, SIZE_MAX);
   ck_assert(!tdo_full_collected(&full, &found));
   check_most(full, 3 * 96 * MIB, 1000);
   check_most(after(11 * MIB, 11 * MIB), 33 * MIB, 1000);
+  found.writes = 1000;
+  found.rooted = 2 * MIB;
+  ck_assert(!tdo_full_collected(&full, &found));
+  check_most(full, 3 * 96 * MIB, 1000);
+  found.rooted = MIB;
+  ck_assert(tdo_full_collected(&full, &found));
 }
 END_TEST
 

@@ -21,6 +21,7 @@
 #define BUILD_PAGES  (256 * 4096.0) /* bytes scanned for each write that may
                                        be, */
 #define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
+#define BUILD_ROOTS  (1.0 / 64) /* of what survived, in roots */
 
 void tdo_full_minor(tdo_full_t *full, double scanned, double ns) {
   full->spent += ns;
@@ -72,8 +73,9 @@ bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   full->survivors =
       facts->survived +
       FULL_ROOM * tdo_fmax(0, facts->size - facts->survived); /* .room */
-  full->building =
-      solid && facts->size >= 0.75 * FULL_FIRST && facts->writes != SIZE_MAX;
+  full->building = solid && facts->size >= 0.75 * FULL_FIRST &&
+                   facts->writes != SIZE_MAX &&
+                   facts->rooted < BUILD_ROOTS * facts->survived;
   full->build_most = full->built = 0;
   full->writes = facts->writes;
   full->writes_most = facts->scanned / BUILD_PAGES;

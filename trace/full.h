@@ -9,7 +9,10 @@
      no small heap, and
 
      what was old then is not written to, but for few pages: what dies among
-     old objects has mostly been let go of by a write to another one.
+     old objects has mostly been let go of by a write to another one, and
+
+     roots are little beside what survived: writes to them are not seen, and
+     large ones are tables that may hold all of it.
 
    The heap may grow far meanwhile, as far as the system has the memory. When
    writes begin, what was built until then counts as found alive.
@@ -50,6 +53,7 @@ typedef struct tdo_full_facts {
   double survived;  /* of that */
   double scanned;
   double size;      /* of the heap, afterwards */
+  double rooted;    /* in roots */
   size_t writes;    /* as in tdo_full_grown */
   double ns;        /* that it took */
 } tdo_full_facts_t;

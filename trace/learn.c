@@ -131,6 +131,7 @@ static void learn_full(tdo_heap_t *heap, double ns) {
                             .survived = (double)heap->trace.survived,
                             .scanned = (double)heap->trace.scanned,
                             .size = tdo_heap_size(heap),
+                            .rooted = (double)heap->rooted,
                             .writes = tdo_policy_writes(heap),
                             .ns = ns};
 
