@@ -5,11 +5,13 @@
 #endif
 #include "code/lock.h"
 #include "code/check.h"
+#include "code/clock.h"
 #include "code/platform.h"
 #include "code/stop.h"
 
 #if TDO_THREADS && TDO_PF_LINUX
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -29,6 +31,9 @@ void tdo_lock_init(tdo_lock_t *lock) {
   atomic_init(&lock->owner, 0);
   atomic_init(&lock->waiting, 0);
   atomic_init(&lock->turn, 0);
+  atomic_init(&lock->starved, 0);
+  atomic_init(&lock->saved, 0);
+  atomic_init(&lock->late, false);
 }
 
 void tdo_lock_finish(tdo_lock_t *lock) {
@@ -58,33 +63,41 @@ static bool lock_spin(tdo_lock_t *lock) {
 
 #define LOCK_PATIENCE_NS 2000000
 
-/* Until the turn is another than TURN, or for a while. False when PATIENT no
+/* Until *WORD is another than VALUE, or for a while. False when PATIENT no
    longer. */
-static bool lock_sleep(tdo_lock_t *lock, unsigned turn, bool patient) {
+static bool lock_sleep(atomic_uint *word, unsigned value, bool patient) {
 #if TDO_PF_LINUX
   const struct timespec patience = {0, LOCK_PATIENCE_NS};
   int saved_errno = errno;
-  bool late = syscall(SYS_futex, &lock->turn, FUTEX_WAIT_PRIVATE, turn,
+  bool late = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value,
                       patient ? &patience : NULL, NULL, 0) != 0 &&
               errno == ETIMEDOUT;
   errno = saved_errno;
   return !late;
 #else
-  (void)lock, (void)turn, (void)patient;
+  (void)word, (void)value, (void)patient;
   (void)sched_yield();
   return true;
 #endif
 }
 
-static void lock_wake(tdo_lock_t *lock) {
+static void lock_wake(atomic_uint *word, int most) {
 #if TDO_PF_LINUX
   int saved_errno = errno;
-  (void)syscall(SYS_futex, &lock->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
   errno = saved_errno;
 #else
-  (void)lock;
+  (void)word, (void)most;
 #endif
 }
+
+/* A thread that does nothing but claim and release takes the lock again before
+   a waiter is awake, each time: so may one that collects in a loop. A waiter
+   that was woken in vain this often, for this long, is starved. Sooner, and
+   threads that share the lock would take turns by sleeping; never, and one of
+   32 waited twice as long. */
+#define LOCK_VAIN 4
+#define LOCK_VAIN_NS 2000000
 
 /* A waiter is counted before it reads the turn and looks again, and who
    releases looks at the count afterwards: it sees this waiter, or this waiter
@@ -94,21 +107,49 @@ static void lock_wake(tdo_lock_t *lock) {
    Who has the lock may wait in turn until this thread is stopped, which may be
    in a handler that blocks all signals: when it takes long, it can be. */
 static void lock_wait(tdo_lock_t *lock) {
-  bool patient = true, blocked = false;
+  bool patient = true, blocked = false, starved = false;
+  uint64_t begun = tdo_clock_ns();
   (void)atomic_fetch_add(&lock->waiting, 1);
-  for (;;) {
+  for (unsigned vain = 0;; ++vain) {
     unsigned turn = atomic_load(&lock->turn);
     if (tdo_lock_try(lock)) {
       break;
     }
-    if (!lock_sleep(lock, turn, patient)) {
+    if (!starved && vain >= LOCK_VAIN &&
+        tdo_clock_past(begun + LOCK_VAIN_NS)) {
+      starved = true;
+      (void)atomic_fetch_add(&lock->starved, 1);
+    }
+    if (starved) {
+      atomic_store(&lock->late, false);
+    }
+    if (!lock_sleep(&lock->turn, turn, patient)) {
       patient = false;
       blocked = tdo_stop_admit(true);
     }
   }
   (void)atomic_fetch_sub(&lock->waiting, 1);
+  if (starved) {
+    (void)atomic_fetch_sub(&lock->starved, 1);
+    (void)atomic_fetch_add(&lock->saved, 1);
+    lock_wake(&lock->saved, INT_MAX);
+  }
   if (blocked) {
     (void)tdo_stop_admit(false);
+  }
+}
+
+/* Wake a waiter, and while one is starved give way, for a while at most, until
+   one of them has had the lock. If none came, not again before one has been
+   awake: a handler may have interrupted it, on this very thread perhaps. */
+static void lock_pass_on(tdo_lock_t *lock) {
+  unsigned saved = atomic_load(&lock->saved);
+
+  (void)atomic_fetch_add(&lock->turn, 1);
+  lock_wake(&lock->turn, 1);
+  if (atomic_load(&lock->starved) != 0 && !atomic_load(&lock->late) &&
+      !lock_sleep(&lock->saved, saved, true)) {
+    atomic_store(&lock->late, true);
   }
 }
 
@@ -137,8 +178,7 @@ void tdo_lock_release(tdo_lock_t *lock) {
   atomic_store(&lock->owner, 0);
 #if TDO_THREADS
   if (atomic_load(&lock->waiting) != 0) {
-    (void)atomic_fetch_add(&lock->turn, 1);
-    lock_wake(lock);
+    lock_pass_on(lock);
   }
 #endif
 }

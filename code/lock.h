@@ -30,9 +30,12 @@ typedef struct tdo_lock {
   atomic_uintptr_t owner; /* identity of the holding thread, or 0 */
   atomic_uint waiting;    /* threads that wait for it */
   atomic_uint turn;       /* one more at each release with such threads */
+  atomic_uint starved;    /* of those, who were woken in vain too often */
+  atomic_uint saved;      /* how often such a one got it */
+  atomic_bool late;       /* none came when it could */
 } tdo_lock_t;
 
-#define TDO_LOCK_INIT {0, 0, 0}
+#define TDO_LOCK_INIT {0, 0, 0, 0, 0, false}
 
 void tdo_lock_init(tdo_lock_t *lock);
 void tdo_lock_finish(tdo_lock_t *lock);

@@ -2,8 +2,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "code/clock.h"
 #include "code/lock.h"
 #include "mpslib.h"
 #include "test/suite.h"
@@ -91,6 +93,69 @@ START_TEST(knows_its_owner) {
 }
 END_TEST
 
+static atomic_bool enough;
+static atomic_long turns;
+
+/* As one that collects in a loop does. */
+static void *greedy(void *p) {
+  while (!enough) {
+    uint64_t end = tdo_clock_ns() + 200000;
+    tdo_lock_claim(&lock);
+    while (!tdo_clock_past(end)) {
+    }
+    atomic_fetch_add(&turns, 1);
+    tdo_lock_release(&lock);
+  }
+  return p;
+}
+
+/* Nobody is kept out for long by a thread that claims again at once. */
+START_TEST(none_starves) {
+  enum { CLAIMS = 200, MOST = 300 };
+  pthread_t id;
+  long longest = 0;
+  tdo_lock_init(&lock);
+  ck_assert_int_eq(pthread_create(&id, NULL, greedy, NULL), 0);
+  for (int i = 0; i < CLAIMS; ++i) {
+    long before = turns, waited;
+    while (turns == before) {
+      (void)sched_yield();
+    }
+    before = turns;
+    tdo_lock_claim(&lock);
+    waited = turns - before;
+    tdo_lock_release(&lock);
+    longest = waited > longest ? waited : longest;
+  }
+  enough = true;
+  ck_assert_int_lt(longest, MOST);
+  ck_assert_int_eq(pthread_join(id, NULL), 0);
+  ck_assert_uint_eq(lock.starved, 0);
+  tdo_lock_finish(&lock);
+}
+END_TEST
+
+/* Not again to one that does not come, which cannot while it is in a handler:
+   one on its own thread would give way to it for ever. */
+START_TEST(gives_way_once) {
+  pthread_t id;
+  bool answers[2];
+  tdo_lock_init(&lock);
+  ck_assert_int_eq(pthread_create(&id, NULL, ask, answers), 0); /* else no
+                                                       thread can be waiting */
+  ck_assert_int_eq(pthread_join(id, NULL), 0);
+  atomic_store(&lock.waiting, 1); /* as if */
+  atomic_store(&lock.starved, 1);
+  tdo_lock_claim(&lock);
+  ck_assert(!lock.late);
+  tdo_lock_release(&lock);
+  ck_assert(lock.late);
+  atomic_store(&lock.starved, 0);
+  atomic_store(&lock.waiting, 0);
+  tdo_lock_finish(&lock);
+}
+END_TEST
+
 static void caught(const char *file, unsigned line, const char *text) {
   (void)file, (void)line, (void)text;
   longjmp(escape, 1);
@@ -138,5 +203,5 @@ START_TEST(reset_in_child) {
 }
 END_TEST
 
-SUITE_MAIN("lock", 30, excludes, claimed_alone, knows_its_owner,
-           twice_is_a_mistake, reset_in_child)
+SUITE_MAIN("lock", 30, excludes, claimed_alone, knows_its_owner, none_starves,
+           gives_way_once, twice_is_a_mistake, reset_in_child)
