@@ -104,10 +104,10 @@ START_TEST(not_built) {
   check_most(full, 3 * 96 * MIB, 1000);
   check_most(after(11 * MIB, 11 * MIB), 33 * MIB, 1000);
   found.writes = 1000;
-  found.rooted = 2 * MIB;
+  found.rooted = 7 * MIB;
   ck_assert(!tdo_full_collected(&full, &found));
   check_most(full, 3 * 96 * MIB, 1000);
-  found.rooted = MIB;
+  found.rooted = 5 * MIB;
   ck_assert(tdo_full_collected(&full, &found));
 }
 END_TEST

@@ -21,7 +21,7 @@
 #define BUILD_PAGES  (256 * 4096.0) /* bytes scanned for each write that may
                                        be, */
 #define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
-#define BUILD_ROOTS  (1.0 / 64) /* of what survived, in roots */
+#define BUILD_ROOTS  (1.0 / 16) /* of what survived, in roots */
 
 void tdo_full_minor(tdo_full_t *full, double scanned, double ns) {
   full->spent += ns;
