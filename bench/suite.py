@@ -10,7 +10,6 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 
@@ -22,7 +21,7 @@ import tables
 import yardsticks
 
 sys.path.insert(0, str(builds.TOP / "tool"))
-from testudo_tool import pictures  # noqa: E402
+from testudo_tool import ending, pictures  # noqa: E402
 
 OURS, BASE = "testudo", "boehm"
 NEED = 1.3  # bytes that a live byte takes at least
@@ -223,23 +222,9 @@ def main(arguments):
 
 
 def guarded(program):
-    """The exit status of PROGRAM, which gets the arguments. What keeps it from
-    its end is told in a sentence."""
-    try:
-        status = program(sys.argv[1:])
-        print(end="", flush=True)
-        return status
-    except builds.Failure as failure:
-        log(failure)
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except OSError as error:
-        # What is still to be written must not be tried again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if isinstance(error, BrokenPipeError):  # the reader has seen enough
-            return 128 + signal.SIGPIPE
-        log(f"{error.filename or 'standard output'}: {error.strerror}")
-    return 3
+    """The exit status of PROGRAM, which gets the arguments."""
+    return ending.told(lambda: program(sys.argv[1:]), "bench", builds.Failure,
+                       3)
 
 
 if __name__ == "__main__":

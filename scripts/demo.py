@@ -11,14 +11,13 @@ import argparse
 import json
 import os
 import pathlib
-import signal
 import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TOP / "tool"))
 
-from testudo_tool import kernel, modes, pictures, tally  # noqa: E402
+from testudo_tool import ending, kernel, modes, pictures, tally  # noqa: E402
 
 # The report's settings: two generations of 6,400 KB, an arena of 1 GiB.
 SETTINGS = ["--arena=1G", "--gen=6400:0.85", "--gen=6400:0.45"]
@@ -146,20 +145,7 @@ def run(options):
 
 def main():
     options = parse()
-    try:
-        run(options)
-        return 0
-    except kernel.Failure as failure:
-        log(f"demo: {failure}")
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except OSError as error:
-        # What is still to be written must not be tried again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if isinstance(error, BrokenPipeError):  # the reader has seen enough
-            return 128 + signal.SIGPIPE
-        log(f"demo: {error.filename or 'standard output'}: {error.strerror}")
-    return 1
+    return ending.told(lambda: run(options), "demo", kernel.Failure)
 
 
 if __name__ == "__main__":

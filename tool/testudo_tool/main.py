@@ -5,10 +5,9 @@ SPDX-License-Identifier: BSD-2-Clause
 import argparse
 import json
 import os
-import signal
 import sys
 
-from . import events, kernel, modes, pictures, statistics, tally, tune
+from . import ending, events, kernel, modes, pictures, statistics, tally, tune
 
 DESCRIPTION = """\
 Count the system calls that a program makes, and time it. The program runs
@@ -234,33 +233,11 @@ def perform(arguments):
         print(end="", flush=True)
 
 
-def silence(*files):
-    """Let nothing more be written there, nor tried at the end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for file in files:
-        os.dup2(nowhere, file)
-
-
 def main(arguments=None):
-    """The exit status; those of signals are as a shell gives them. Characters
-    that the locale does not have are printed as escapes."""
+    """The exit status. Characters that the locale does not have are printed as
+    escapes."""
     if sys.stdout is not None:  # it is not closed
         sys.stdout.reconfigure(errors="backslashreplace")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
-    try:
-        perform(arguments)
-    except kernel.Failure as failure:
-        print(f"testudo: {failure}", file=sys.stderr)
-        return failure.status
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:  # the reader has seen enough
-        silence(1, 2)
-        return 128 + signal.SIGPIPE
-    except OSError as error:
-        silence(1)
-        print(f"testudo: {error.filename or 'standard output'}: "
-              f"{error.strerror}", file=sys.stderr)
-        return 1
-    return 0
+    return ending.told(lambda: perform(arguments), "testudo", kernel.Failure)

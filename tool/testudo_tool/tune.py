@@ -155,8 +155,9 @@ def replay(path, rows, note):
 def strangeness(row):
     """How many settings of ROW are not what the library has: of equals the
     least strange is the best."""
-    return sum((row["mode"] != "deferred", row["queue"] != 1024, (row["fresh"], row["hit"]) != DEFERRAL,
-                row["grain"] != 0, row["quantum"] != 0))
+    return sum((row["mode"] != "deferred", row["queue"] != 1024,
+                (row["fresh"], row["hit"]) != DEFERRAL, row["grain"] != 0,
+                row["quantum"] != 0))
 
 
 def rank(recordings, modes):
