@@ -114,15 +114,19 @@ static void go_on_ahead(void) {
   tdo_heap_leave(heap);
 }
 
-/* The last that is done before the flip. */
-static void mark_early(void) {
+static size_t words_marked(void) {
   size_t marked = 0;
 
-  tdo_heap_enter(heap);
-  ck_assert(tdo_roots_mark_early(heap, 0));
   TDO_RING_FOR(node, &heap->roots)
   marked += TDO_RING_ENTRY(tdo_root_t, heap_ring, node)->early_count;
-  ck_assert_uint_eq(marked, ROOTS);
+  return marked;
+}
+
+/* The last that is done before the flip. */
+static void mark_early(void) {
+  tdo_heap_enter(heap);
+  ck_assert(tdo_roots_mark_early(heap, 0));
+  ck_assert_uint_eq(words_marked(), ROOTS);
   ck_assert(!tdo_ring_empty(&heap->trace.grey[TDO_RANK_EXACT]));
   ck_assert_int_eq(heap->trace.state, TDO_TRACE_AHEAD);
   tdo_heap_leave(heap);
@@ -248,6 +252,35 @@ START_TEST(roots_change_after_marking) {
     mps_arena_release(arena);
     collect();
     ck_assert_uint_lt(mps_pool_total_size(pool), size / 8);
+  }
+  end();
+}
+END_TEST
+
+static void swap_ends(void) {
+  mps_addr_t first = table[0];
+
+  table[0] = table[ROOTS - 1];
+  table[ROOTS - 1] = first;
+}
+
+/* The flip comes when only the first roots were marked. */
+START_TEST(some_roots_marked) {
+  begin();
+  if (begin_ahead()) {
+    go_on_ahead();
+    tdo_heap_enter(heap);
+    ck_assert(!tdo_roots_mark_early(heap, 1)); /* the time was over long ago */
+    ck_assert_uint_gt(words_marked(), 0);
+    ck_assert_uint_lt(words_marked(), ROOTS);
+    swap_ends();
+    ck_assert(tdo_trace_start(heap, NULL, 0, "test"));
+    tdo_trace_finish(heap);
+    tdo_heap_leave(heap);
+    check_nothing_early();
+    swap_ends();
+    check_lists();
+    tdo_arena_check(arena);
   }
   end();
 }
@@ -629,8 +662,9 @@ END_TEST
 SUITE_LOOPS_MAIN("ahead", 60, {written_meanwhile, 1}, {dead_meanwhile, 1},
                  {what_comes_between, 2 * sizeof others / sizeof others[0]},
                  {clamped_meanwhile, sizeof stills / sizeof stills[0]},
-                 {roots_change_after_marking, 1}, {roots_come_and_go, 2},
-                 {asked_to_start, 1}, {parked_with_a_stack, 1},
+                 {roots_change_after_marking, 1}, {some_roots_marked, 1},
+                 {roots_come_and_go, 2}, {asked_to_start, 1},
+                 {parked_with_a_stack, 1},
                  {weak_root_and_step, 1}, {transformed_meanwhile, 1},
                  {closed_at_the_flip, 1},
                  {when_the_heap_has_grown, 1})

@@ -30,6 +30,7 @@ static void *const not_a_handle[] = {NULL, &zeroes[4096]};
 #define HANDLES 2
 
 static mps_addr_t out;
+static mps_fmt_t out_fmt;
 static mps_pool_t manual;
 
 static void begin(void) {
@@ -79,6 +80,7 @@ START_TEST(arenas) {
     GIVES(mps_arena_busy(a), 0);
     GIVES(mps_arena_has_addr(a, table[0]), 0);
     GIVES(mps_addr_pool(&manual, a, table[0]), 0);
+    GIVES(mps_addr_fmt(&out_fmt, a, table[0]), 0);
     GIVES(mps_addr_object(&out, a, table[0]), MPS_RES_PARAM);
   }
   GIVES(mps_arena_create_k(NULL, mps_arena_class_vm(), mps_args_none),
@@ -86,6 +88,7 @@ START_TEST(arenas) {
   GIVES(mps_arena_create_k(&arena, NULL, mps_args_none), MPS_RES_PARAM);
   GIVES(mps_arena_extend(arena, zeroes, 4096), MPS_RES_UNIMPL);
   GIVES(mps_addr_pool(NULL, arena, table[0]), 0);
+  GIVES(mps_addr_fmt(NULL, arena, table[0]), 0);
   GIVES(mps_addr_object(NULL, arena, table[0]), MPS_RES_PARAM);
   ck_assert_int_eq(mps_addr_object(&out, arena, zeroes), MPS_RES_FAIL);
   end();

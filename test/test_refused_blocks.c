@@ -248,6 +248,15 @@ static mps_res_t pool_made(mps_pool_t *pool_o) {
   return res;
 }
 
+/* So many frames that their table grows. */
+static mps_res_t push_frames(mps_ap_t ap) {
+  mps_frame_t frame;
+  mps_res_t res = MPS_RES_OK;
+  for (size_t i = 0; i < 20 && res == MPS_RES_OK; ++i)
+    res = mps_ap_frame_push(&frame, ap);
+  return res;
+}
+
 /* Nodes of many sizes on a point; some of them are kept, linked. */
 static mps_res_t fill_point(mps_pool_t pool) {
   static const size_t sizes[] = {2, 9, 3, 700, 5, 40, 3000, 2};
@@ -256,6 +265,8 @@ static mps_res_t fill_point(mps_pool_t pool) {
   if (res != MPS_RES_OK)
     return res;
   table[0] = NULL;
+  if (pool_class == mps_class_snc())
+    res = push_frames(ap);
   for (size_t i = 0; i < 64 && res == MPS_RES_OK; ++i) {
     size_t words = sizes[i % 8];
     mps_addr_t p;

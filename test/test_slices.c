@@ -424,8 +424,25 @@ START_TEST(dead_before_buffers) {
 }
 END_TEST
 
+/* A chain without pools may go meanwhile: that ends the collection. */
+START_TEST(chain_goes) {
+  mps_gen_param_s gen = {64, 0.5};
+  mps_chain_t other;
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(mps_chain_create(&other, arena, 1, &gen), MPS_RES_OK);
+  mps_arena_pause_time_set(arena, 0);
+  begin(prepare_nothing);
+  mps_chain_destroy(other);
+  ck_assert(!tdo_trace_flipped(&((tdo_heap_t *)arena)->trace));
+  for (size_t i = 0; i < ROOTS; ++i)
+    REQUIRE(number_of(*obj_ref(table[i], 1)) == i);
+  tdo_arena_check(arena);
+  heap_stop();
+}
+END_TEST
+
 SUITE_LOOPS_MAIN("slices", 60, {limit_taken_away, 1},
                  {asked_for_in_a_minor, 4}, {asked_for_and_clamped, 1},
                  {short_steps, 1}, {told_of_the_end, 1}, {weak_roots, 1},
                  {pauses, 1}, {definalization, 1}, {closed, 1},
-                 {dead_before_buffers, 1})
+                 {dead_before_buffers, 1}, {chain_goes, 1})

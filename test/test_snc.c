@@ -325,7 +325,7 @@ END_TEST
 
 /* Segments that frames gave back serve again what fits into them; a larger
    block gets a new one. A frame that begins at a segment's end can be popped,
-   too. */
+   too, and then another one begins there. */
 START_TEST(spare_segments) {
   node_t *kept, *full;
   mps_frame_t frame;
@@ -349,6 +349,7 @@ START_TEST(spare_segments) {
   full->word[999999] = table[0] = make(moving_ap, NODE, 1);
   collect();
   ck_assert_ptr_eq(full->word[999999], table[0]);
+  (void)make(stack, NODE, 1); /* from now on, unused() is right again */
   while (unused(stack) > 3 * sizeof(mps_word_t))
     (void)make(stack, NODE,
                unused(stack) / sizeof(mps_word_t) > 1000 ? 500 : 1);
@@ -357,9 +358,12 @@ START_TEST(spare_segments) {
   ck_assert_uint_eq(unused(stack), 0);
   frame = push(stack);
   before = live_bytes();
-  (void)make(stack, NODE, 10);
-  pop(stack, frame);
-  ck_assert_uint_eq(live_bytes(), before);
+  for (size_t i = 0; i < 2; ++i) {
+    (void)make(stack, NODE, 10);
+    pop(stack, frame);
+    ck_assert_uint_eq(live_bytes(), before);
+    frame = push(stack);
+  }
   ck_assert_uint_eq(node_slots(kept), 2);
   ck_assert_uint_eq(walked(), live_bytes());
   close_pools();
@@ -392,5 +396,29 @@ START_TEST(spare_behind_others) {
 }
 END_TEST
 
+/* After a block was refused, others go where it would have been. */
+START_TEST(refused) {
+  mps_frame_t frame;
+  mps_addr_t p;
+  node_t *first, *second;
+
+  open_pools();
+  first = make(stack, NODE, 1);
+  mps_arena_spare_set(arena, 0);
+  ck_assert_int_eq(
+      mps_arena_commit_limit_set(arena, mps_arena_committed(arena)),
+      MPS_RES_OK);
+  ck_assert_int_ne(mps_reserve(&p, stack, (size_t)1 << 26), MPS_RES_OK);
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, SIZE_MAX), MPS_RES_OK);
+  frame = push(stack);
+  second = make(stack, NODE, 1);
+  ck_assert_ptr_eq(second, nodes_skip(first));
+  pop(stack, frame);
+  ck_assert_ptr_eq(make(stack, NODE, 1), second);
+  close_pools();
+}
+END_TEST
+
 SUITE_MAIN("snc", 60, roots, many_buffers, frames, points_end, commit_fails,
-           misuse, scan_fails, machine, spare_segments, spare_behind_others)
+           misuse, scan_fails, machine, spare_segments, spare_behind_others,
+           refused)

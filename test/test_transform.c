@@ -355,6 +355,10 @@ START_TEST(test_in_progress) {
   begin();
   ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
   mps_arena_clamp(arena);
+  old[0] = table[0];
+  new[0] = table[1];
+  ck_assert_int_eq(mps_transform_add_oldnew(transform, old, new, 1),
+                   MPS_RES_OK); /* is ignored */
   mps_res_t res = mps_transform_apply(&applied, transform);
   ck_assert(res == MPS_RES_LIMIT || res == MPS_RES_PARAM);
   ck_assert_int_eq(applied, 7);
