@@ -126,6 +126,8 @@ typedef struct tdo_space {
   size_t keep, keep_limit; /* spare grains that must not be given back: a run
                               that gets memory */
   size_t held;      /* spare that counts as in use: the nursery's */
+  size_t runs;      /* of grains with memory, */
+  size_t runs_most; /* and how many giving back may make; or 0: not asked */
   size_t ease_at;   /* spare bytes from which on tdo_space_ease tries again,
                        after a refusal; or 0 */
   size_t commit_limit;

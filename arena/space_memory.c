@@ -7,6 +7,10 @@
 #define AHEAD_REST  4            /* the rest of a zone, if at most 1/4 of it */
 #define AHEAD_MOST  ((size_t)64 << 20)
 
+#define RUNS_SHARE 8    /* of the system's limit of mappings: 1/8; each run and
+                           what parts it from the next is a mapping */
+#define RUNS_FEW   1024 /* for which the limit is not asked for */
+
 size_t tdo_space_spare(const tdo_space_t *sp) {
   return sp->spare - tdo_min(sp->spare, sp->held);
 }
@@ -16,11 +20,20 @@ size_t tdo_space_spare_most(const tdo_space_t *sp, size_t committed) {
                  sp->spare_bytes);
 }
 
+/* How many of the grains beside [FIRST, LIMIT) have memory: none, one, two. */
+static size_t memory_beside(const tdo_space_t *sp, size_t first,
+                            size_t limit) {
+  return (size_t)(first > 0 && tdo_bits_get(sp->memory, first - 1)) +
+         (limit < sp->grains && tdo_bits_get(sp->memory, limit));
+}
+
 /* Account for grains that gained (or lost) memory. */
 static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
                         bool gained) {
   size_t bytes = tdo_space_bytes(sp, limit - first);
+  size_t beside = memory_beside(sp, first, limit);
 
+  sp->runs = gained ? sp->runs + 1 - beside : sp->runs + beside - 1;
   if (gained) {
     tdo_bits_set_range(sp->memory, first, limit);
     tdo_bits_set_range(sp->fresh, first, limit);
@@ -52,11 +65,25 @@ static void memory_note(tdo_space_t *sp, size_t first, size_t limit,
     sp->hooks.decommitted(sp->hooks.closure, first, limit);
 }
 
+/* Are there so many runs that none is to be parted? */
+static bool memory_parted(tdo_space_t *sp) {
+  if (sp->runs < RUNS_FEW)
+    return false;
+  if (sp->runs_most == 0)
+    sp->runs_most = tdo_max(sp->vm->mapping_limit(sp->vm) / RUNS_SHARE,
+                            RUNS_FEW);
+  return sp->runs >= sp->runs_most;
+}
+
 /* Give back the spare run [FIRST, LIMIT). A refusal (at the mapping limit)
-   keeps it spare. */
-static bool memory_empty(tdo_space_t *sp, size_t first, size_t limit) {
+   keeps it spare; and what parts two runs stays, unless it MUST go, where
+   there are many: mappings are for others, too. */
+static bool memory_empty(tdo_space_t *sp, size_t first, size_t limit,
+                         bool must) {
   bool ok;
 
+  if (!must && memory_beside(sp, first, limit) == 2 && memory_parted(sp))
+    return false;
   if (sp->hooks.decommitting != NULL)
     sp->hooks.decommitting(sp->hooks.closure, first, limit);
   ok = sp->vm->decommit(sp->vm, tdo_space_addr(sp, first),
@@ -86,9 +113,9 @@ static bool memory_may_go(const tdo_space_t *sp, size_t g, bool split) {
 
 /* Empty the highest spare run below *AT within zones, at most MOST grains of
    it (more, if that would SPLIT huge pages that must not be); false if there
-   is none. Moves *AT below what it saw. */
+   is none, or none that MUST go. Moves *AT below what it saw. */
 static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most,
-                               bool split) {
+                               bool split, bool must) {
   size_t g = *at;
 
   while (g > 0) {
@@ -113,7 +140,7 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most,
     if (!split && tdo_bits_get(sp->zone_huge, space_zone_of(sp, first)))
       first = space_zone_first(sp, space_zone_of(sp, first)); /* .huge */
     *at = first;
-    if (memory_empty(sp, first, limit))
+    if (memory_empty(sp, first, limit, must))
       return true;
     /* That would make one more mapping; so would whatever is inside the run.
        Its lower end need not. */
@@ -122,7 +149,7 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most,
       --first;
     *at = g = first;
     if (split && first + piece < limit &&
-        memory_empty(sp, first, first + piece))
+        memory_empty(sp, first, first + piece, must))
       return true;
   }
   *at = 0;
@@ -130,15 +157,16 @@ static bool memory_empty_below(tdo_space_t *sp, size_t *at, size_t most,
 }
 
 /* Give spare memory back until there are at most GOAL bytes, or no more can
-   go. Huge pages are split only if they must. */
-static void memory_shrink(tdo_space_t *sp, size_t goal) {
+   go. Huge pages are split only if they must; and if it MUST, however many
+   mappings that makes. */
+static void memory_shrink(tdo_space_t *sp, size_t goal, bool must) {
   ++sp->busy;
   for (int split = !sp->huge; split <= 1; ++split) {
     size_t at = space_zone_first(sp, sp->zone_limit);
     while (sp->spare > goal)
       if (!memory_empty_below(sp, &at,
                               tdo_space_grains_for(sp, sp->spare - goal),
-                              split != 0))
+                              split != 0, must))
         break;
   }
   --sp->busy;
@@ -146,7 +174,7 @@ static void memory_shrink(tdo_space_t *sp, size_t goal) {
 
 void tdo_space_drain(tdo_space_t *sp, size_t target) {
   if (sp->vm != NULL && tdo_space_spare(sp) > target)
-    memory_shrink(sp, target + tdo_min(sp->spare, sp->held));
+    memory_shrink(sp, target + tdo_min(sp->spare, sp->held), false);
 }
 
 #define EASE_BYTES ((size_t)16 << 20) /* a millisecond's worth of giving back */
@@ -183,7 +211,7 @@ void tdo_space_settle(tdo_space_t *sp) {
 
 void tdo_space_purge(tdo_space_t *sp, size_t bytes) {
   if (sp->vm != NULL)
-    memory_shrink(sp, sp->spare - tdo_min(sp->spare, bytes));
+    memory_shrink(sp, sp->spare - tdo_min(sp->spare, bytes), true);
 }
 
 /* Most bytes that may be spare for fresh memory to be added. What is spare in

@@ -91,11 +91,13 @@ static void space_start(size_t chunk, size_t limit, double spare) {
 }
 
 static void space_verify(void) {
+  size_t runs = 0;
   REQUIRE(tdo_space_check(&space));
   REQUIRE(told_reserved == space.reserved);
   for (size_t g = 0; g < space.grains; ++g) {
     bool memory = tdo_bits_get(space.memory, g);
     REQUIRE(memory == tdo_bits_get(told_memory, g));
+    runs += memory && (g == 0 || !tdo_bits_get(space.memory, g - 1));
     REQUIRE(tdo_bits_get(space.used, g) == tdo_bits_get(told_taken, g));
     REQUIRE(memory ==
             (tdo_vm_double_access(&twin, tdo_space_addr(&space, g)) ==
@@ -103,6 +105,7 @@ static void space_verify(void) {
     REQUIRE(!tdo_bits_get(space.zone_huge, space_zone_of(&space, g)) ||
             tdo_vm_double_advised(&twin, tdo_space_addr(&space, g)));
   }
+  REQUIRE(runs == space.runs);
 }
 
 static void space_stop(void) {
@@ -434,6 +437,30 @@ START_TEST(test_refused_once) {
 }
 END_TEST
 
+/* Giving back what nobody needs leaves most mappings to others: so many runs
+   are parted, and no more, but where the memory must go. */
+START_TEST(test_parted) {
+  size_t n = ZONES * ZONE / GRAIN, a;
+  space_start(ZONES * ZONE, SIZE_MAX, 0.0);
+  tdo_vm_double_limit(&twin, 8 * (n / 4));
+  a = take(n, TDO_GROUP_MANUAL, false);
+  for (size_t i = 1; i < n - 1; i += 2)
+    tdo_space_free(&space, a + i, 1);
+  tdo_space_settle(&space);
+  ck_assert_uint_eq(space.runs, n / 4);
+  space_verify();
+  /* What lies at an edge of a run parts nothing. */
+  for (size_t i = 2; i < n / 4; i += 2)
+    tdo_space_free(&space, a + i, 1);
+  tdo_space_settle(&space);
+  ck_assert_uint_le(space.runs, n / 4);
+  space_verify();
+  tdo_space_purge(&space, SIZE_MAX / 4);
+  ck_assert_uint_eq(space.spare, 0);
+  space_stop();
+}
+END_TEST
+
 /* What is withheld stays free, whoever else might have it. */
 START_TEST(test_withheld) {
   size_t a, n = 0;
@@ -677,4 +704,4 @@ SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
                  {test_withheld, 1}, {test_holes, 1}, {test_kept, 1},
                  {test_scarce, 1}, {test_granted, 1}, {test_create_refused, 1},
                  {test_not_taken_back, 1}, {test_refused_once, 1},
-                 {test_random, 4})
+                 {test_parted, 1}, {test_random, 4})
