@@ -31,7 +31,7 @@ static bool was_seen(struct search *s, val v) {
 }
 
 static bool search(struct search *s, val v) {
-  check_c_depth();
+  check_form_depth();
   for (; is_pair(v); v = CDR(v))
     if (was_seen(s, v))
       return false;
