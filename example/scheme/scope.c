@@ -92,6 +92,12 @@ static struct binding *binding_new(struct scope *sc, val id) {
   return b;
 }
 
+/* The scope's binding of the identifier, the old one if it has one. */
+static struct binding *binding_of(struct scope *sc, val id) {
+  struct binding *b = bound_in(sc, id);
+  return b != NULL ? b : binding_new(sc, id);
+}
+
 static struct var *var_new(val id) {
   if (!is_identifier(id))
     raise_syntax("identifier expected", id);
@@ -107,16 +113,11 @@ struct var *scope_add(struct scope *sc, val id) {
 
 struct var *scope_add_again(struct scope *sc, val id) {
   struct var *var = var_new(id);
-  struct binding *b = bound_in(sc, id);
-  if (b == NULL)
-    b = binding_new(sc, id);
-  return b->var = var;
+  return binding_of(sc, id)->var = var;
 }
 
 void scope_add_macro(struct scope *sc, val id, val macro) {
-  struct binding *b = bound_in(sc, id);
-  if (b == NULL)
-    b = binding_new(sc, id);
+  struct binding *b = binding_of(sc, id);
   b->var = NULL;
   b->macro = macro;
 }
