@@ -10,7 +10,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -20,7 +19,7 @@ import builds
 import cases
 import runs
 import shield_tables
-from suite import guarded, log, publish, require_file
+from suite import counting, guarded, log, publish, require_file
 from tables import machine
 
 PARTS = ("writes", "forks", "choice")
@@ -261,9 +260,7 @@ def main(arguments):
     options = parse(arguments)
     if options.dry:
         return 0
-    if not options.no_strace and shutil.which("strace") is None:
-        log("system calls are not counted: strace is not installed")
-        options.no_strace = True
+    options.no_strace = not counting(not options.no_strace)
     options.output.mkdir(parents=True, exist_ok=True)
     file = options.output / "shields.json"
     figures = earlier(file)

@@ -119,12 +119,18 @@ def collectors(options):
     return found
 
 
+def counting(wanted):
+    """Are system calls counted, if that is WANTED? Where they cannot be, it is
+    told."""
+    if wanted and shutil.which("strace") is None:
+        log("system calls are not counted: strace is not installed")
+        return False
+    return wanted
+
+
 def measure_cases(options, programs, environments):
     found = []
-    strace = options.strace or options.set == "full"
-    if strace and shutil.which("strace") is None:
-        log("system calls are not counted: strace is not installed")
-        strace = False
+    strace = counting(options.strace or options.set == "full")
     for case in cases.select(options.set, options.cases):
         if not fits(case.options.get("heap", 0)):
             log(f"{case.name}: left out, no memory for it")
