@@ -88,8 +88,8 @@ END_TEST
 
 /* Else by what the system has, or far. */
 START_TEST(built) {
-  check_most(after(100 * MIB, 96 * MIB), 15 * 96 * MIB, 1000);
-  check_most(after(20 * MIB, 20 * MIB), 1024 * MIB, 1000);
+  check_most(after(100 * MIB, 96 * MIB), 5 * 96 * MIB, 1000);
+  check_most(after(20 * MIB, 20 * MIB), 256 * MIB, 1000);
   check_most(after(1024 * MIB, 1024 * MIB), 4096 * MIB, 1000);
   check_most(after(2048 * MIB, 2048 * MIB), 3 * 2048 * MIB, 1000);
 }
@@ -115,10 +115,10 @@ END_TEST
 /* When writes begin, what was built counts as found alive. */
 START_TEST(begun) {
   tdo_full_t full = after(64 * MIB, 64 * MIB);
-  size_t few = 1000 + (64 << 20) / 4096 / 64;
-  ck_assert(!tdo_full_grown(&full, 900 * MIB, few));
-  ck_assert(!tdo_full_grown(&full, 500 * MIB, few + 1));
-  check_most(full, (3 * 64 + 2 * 500) * MIB, few + 1);
+  size_t few = 1000 + (64 << 20) / 4096 / 256 + (256 << 20) / 4096 / 1024;
+  ck_assert(!tdo_full_grown(&full, 300 * MIB, few));
+  ck_assert(!tdo_full_grown(&full, 250 * MIB, few + 1));
+  check_most(full, (3 * 64 + 2 * 250) * MIB, few + 1);
 }
 END_TEST
 

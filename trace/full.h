@@ -14,8 +14,9 @@
      roots are little beside what survived: writes to them are not seen, and
      large ones are tables that may hold all of it.
 
-   The heap may grow far meanwhile, as far as the system has the memory. When
-   writes begin, what was built until then counts as found alive.
+   The heap may grow further meanwhile; not far, since what only roots referred
+   to, as the first object of a queue, dies without a write. When writes begin,
+   what was built until then counts as found alive.
 
    .room  After a full collection the heap has more than what survived: what
    came meanwhile, and the room between old objects that stayed where they are,
