@@ -181,7 +181,10 @@ bool tdo_amc_pins(const amc_pool_t *amc, const char *base, const char *addr);
 mps_res_t tdo_amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg,
                             char *addr);
 
-/* amc_trace.c: methods of the class. */
+/* amc_trace.c: a large object alone in its segment moves by changing its
+   generation. False if SEG has none, or something keeps it as it is. */
+bool tdo_amc_promote_large(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg);
+/* Methods of the class. */
 void tdo_amc_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc);
 bool tdo_amc_stays(const tdo_pool_t *pool, const tdo_gcseg_t *gc);
 void tdo_amc_pardon(tdo_gcseg_t *gc);

@@ -229,7 +229,8 @@ mps_res_t tdo_amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg,
     return MPS_RES_OK;
   if (scan->hold)
     amc_hold(amc, seg, base);
-  else
+  else if (!TDO_UNLIKELY(seg->large) ||
+           !tdo_amc_promote_large(amc, scan, seg)) /* else it never grows old */
     tdo_amc_pin(amc, seg, base);
   return MPS_RES_OK;
 }

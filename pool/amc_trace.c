@@ -156,9 +156,7 @@ static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *ref) {
   return copy;
 }
 
-/* A large object alone in its segment moves by changing its generation. */
-static bool amc_promote_large(amc_pool_t *amc, amc_seg_t *seg,
-                              tdo_scan_t *scan) {
+bool tdo_amc_promote_large(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg) {
   tdo_gen_t *gen = seg->to->gen;
   char *base = seg->gc.seg.base;
   size_t size = (size_t)(seg->condemned - base);
@@ -316,7 +314,7 @@ mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
     return MPS_RES_OK;
   }
   if (moved == NULL) {
-    if (TDO_UNLIKELY(seg->large) && amc_promote_large(amc, seg, scan))
+    if (TDO_UNLIKELY(seg->large) && tdo_amc_promote_large(amc, scan, seg))
       return MPS_RES_OK;
     tdo_amc_open(amc, seg);
     moved = amc_copy(amc, seg, *ref_io);

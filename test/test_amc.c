@@ -348,6 +348,32 @@ START_TEST(test_pinned_large) {
 }
 END_TEST
 
+/* It grows old there, too: minor collections do not look at it for ever. */
+START_TEST(test_old_large) {
+  mps_message_type_t type = mps_message_type_gc();
+  size_t size = 1 << 20, collections = 0, least = SIZE_MAX;
+  heap_start(_i ? mps_class_amcz() : mps_class_amc());
+  ambiguous();
+  mps_message_type_enable(arena, type);
+  words[0] = (char *)obj_on(ap, _i ? OBJ_LEAF : OBJ_NODE, size / WORD) +
+             size / 2;
+  while (collections < 20) {
+    mps_message_t m;
+    table[0] = numbered(collections);
+    while (mps_message_get(&m, arena, type)) {
+      size_t condemned = mps_message_gc_condemned_size(arena, m);
+      least = condemned < least ? condemned : least;
+      ++collections;
+      mps_message_discard(arena, m);
+    }
+  }
+  if (!suite_stressed()) /* else all are of everything */
+    ck_assert_uint_lt(least, size);
+  unambiguous();
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_keys) {
   static const size_t extend[] = {1, 4096, 100000};
   mps_pool_t p;
@@ -771,7 +797,7 @@ SUITE_LOOPS_MAIN("amc", 60, {test_all_move, 1}, {test_all_move_header, 1},
                  {test_leaf_never_trapped, 1}, {test_trapped, 1},
                  {test_allocated_during, 1}, {test_allocated_during_leaf, 1},
                  {test_neighbours, 1}, {test_random_pins, 1},
-                 {test_pinned_large, 1}, {test_keys, 1},
+                 {test_pinned_large, 1}, {test_old_large, 2}, {test_keys, 1},
                  {test_hash_arrays_and_gen, 1}, {test_byte_alignment, 1},
                  {test_one_mebibyte, 1}, {test_full, 1}, {test_long_list, 1},
                  {test_recut, 2}, {test_addr_object, 1}, {test_addr_pad, 4},
