@@ -1,9 +1,11 @@
 /* Testudo: tests of finalization, messages and location dependencies
    (interface, sections 2.18-2.21). SPDX-License-Identifier: BSD-2-Clause */
 #include <time.h>
+#include "mpscams.h"
 #include "trace/heap.h"
 
 #include "test/objects.h"
+#include "test/random.h"
 #include "test/suite.h"
 
 enum { OBJECTS = 100 };
@@ -292,6 +294,134 @@ START_TEST(test_definalize) {
 }
 END_TEST
 
+enum { REGISTERED = 3000 };
+
+static mps_addr_t many[REGISTERED];
+
+static mps_root_t register_many(void) {
+  mps_root_t root;
+  begin(mps_class_amc());
+  enable_all();
+  ck_assert_int_eq(mps_root_create_table(&root, arena, mps_rank_exact(), 0,
+                                         many, REGISTERED),
+                   MPS_RES_OK);
+  for (size_t i = 0; i < REGISTERED; ++i) {
+    many[i] = numbered(i);
+    ck_assert_int_eq(mps_finalize(arena, &many[i]), MPS_RES_OK);
+  }
+  return root;
+}
+
+/* However many are registered, what takes registrations back looks at few of
+   them: only before the finalization pass of a collection at those of objects
+   that may have moved. */
+START_TEST(test_definalize_many) {
+  mps_root_t root = register_many();
+  collect(); /* all move */
+  mps_arena_park(arena);
+  for (size_t i = REGISTERED; i-- > 0;) {
+    ck_assert_int_eq(mps_definalize(arena, &many[i]), MPS_RES_OK);
+    ck_assert_int_eq(mps_definalize(arena, &many[i]), MPS_RES_FAIL);
+    if (i % 1000 == 0)
+      ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  }
+  ck_assert_uint_eq(arena->finals.looks, 0);
+  mps_arena_release(arena);
+  ck_assert_uint_eq(count_messages(FINAL), 0);
+  mps_root_destroy(root);
+  heap_stop();
+}
+END_TEST
+
+/* Without memory for the index all are looked at; with some it is made. */
+START_TEST(test_definalize_without_memory) {
+  mps_root_t root = register_many();
+  mps_arena_park(arena);
+  mps_arena_spare_set(arena, 0.0);
+  ck_assert_int_eq(
+      mps_arena_commit_limit_set(arena, mps_arena_committed(arena)),
+      MPS_RES_OK);
+  for (size_t i = 0; i < REGISTERED; i += 2)
+    ck_assert_int_eq(mps_definalize(arena, &many[i]), MPS_RES_OK);
+  ck_assert_uint_gt(arena->finals.looks, 0);
+  ck_assert_int_eq(mps_arena_commit_limit_set(arena, SIZE_MAX), MPS_RES_OK);
+  arena->finals.looks = 0;
+  for (size_t i = 0; i < REGISTERED; ++i)
+    ck_assert_int_eq(mps_definalize(arena, &many[i]),
+                     i % 2 == 0 ? MPS_RES_FAIL : MPS_RES_OK);
+  ck_assert_uint_eq(arena->finals.looks, 0);
+  mps_root_destroy(root);
+  heap_stop();
+}
+END_TEST
+
+/* Registrations come and go, several of an object, while collections of any
+   kind are in progress: as many messages come as were not taken back. */
+static void definalize_random(mps_pool_class_t cls) {
+  enum { LONG = 10000 };
+  size_t registered[OBJECTS] = {0}, left = 0, posted = 0;
+  random_start();
+  begin(cls);
+  mps_arena_pause_time_set(arena, 0);
+  mps_message_type_enable(arena, FINAL);
+  for (size_t i = 0; i < OBJECTS; ++i)
+    table[i] = numbered(i);
+  for (size_t i = 0; i < LONG; ++i) { /* what takes long to scan */
+    mps_addr_t head = node(15);
+    *obj_ref(head, 1) = table[OBJECTS];
+    table[OBJECTS] = head;
+  }
+  for (size_t k = 0; k < suite_size(60000, 6000); ++k) {
+    size_t i = random_below(OBJECTS);
+    switch (random_below(8)) {
+    case 0:
+    case 1:
+    case 2:
+      ck_assert_int_eq(mps_finalize(arena, &table[i]), MPS_RES_OK);
+      ++registered[i];
+      break;
+    case 3:
+    case 4:
+    case 5:
+      ck_assert_int_eq(mps_definalize(arena, &table[i]),
+                       registered[i] > 0 ? MPS_RES_OK : MPS_RES_FAIL);
+      registered[i] -= registered[i] > 0;
+      break;
+    case 6:
+      if (random_below(100) == 0)
+        (void)mps_arena_start_collect(arena); /* what is new moves */
+      else
+        (void)mps_arena_step(arena, 1e-9, 0.0);
+      break;
+    case 7:
+      table[i] = numbered(i);
+      left += registered[i];
+      registered[i] = 0;
+      break;
+    }
+  }
+  for (size_t i = 0; i < OBJECTS; ++i)
+    left += registered[i];
+  memset(table, 0, sizeof table);
+  for (int i = 0; pool->finals > 0 && i < 100; ++i) {
+    collect();
+    posted += count_messages(FINAL);
+  }
+  ck_assert_uint_eq(posted, left);
+  ck_assert_uint_eq(tdo_table_count(&arena->finals.firsts), 0);
+  heap_stop();
+}
+
+START_TEST(test_definalize_random) {
+  definalize_random(mps_class_amc());
+}
+END_TEST
+
+START_TEST(test_definalize_random_ams) {
+  definalize_random(mps_class_ams());
+}
+END_TEST
+
 /* Pinned means alive. */
 START_TEST(test_pinned) {
   mps_addr_t words[1];
@@ -501,6 +631,9 @@ END_TEST
 SUITE_MAIN("finalize", 60, test_constants, test_disabled, test_gc_messages,
            test_accumulate, test_fix_handle, test_finalize,
            test_finalize_header_leaf, test_cycle, test_message_keeps,
-           test_several_registrations, test_definalize, test_pinned,
+           test_several_registrations, test_definalize,
+           test_definalize_many, test_definalize_without_memory,
+           test_definalize_random,
+           test_definalize_random_ams, test_pinned,
            test_counts, test_many, test_stale, test_old_dependency,
            test_managed_dependency, test_pools_end)

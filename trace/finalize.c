@@ -9,6 +9,86 @@ void tdo_finals_init(tdo_pool_t *pool) {
     tdo_ring_init(&pool->final_lists[i]);
 }
 
+/* ---- the index ---- */
+
+static mps_res_t index_alloc(void **p_o, void *closure, size_t size) {
+  mps_arena_t heap = closure;
+
+  return tdo_control_alloc(p_o, &heap->control, size);
+}
+
+static void index_free(void *closure, void *p, size_t size) {
+  mps_arena_t heap = closure;
+
+  tdo_control_free(&heap->control, p, size);
+}
+
+/* FINAL becomes part of the index, and of LIST, or of that in which others of
+   its object are. Without memory there is no index. */
+static void index_add(mps_arena_t heap, tdo_ring_t *list,
+                      tdo_message_t *final) {
+  tdo_finals_t *f = &heap->finals;
+  tdo_message_t *first;
+  void *found;
+
+  final->more = false;
+  if (f->indexed && tdo_table_get(&found, &f->firsts, final->ref)) {
+    first = found;
+    tdo_ring_prepend(&first->ring, &final->ring);
+    final->more = first->more;
+    first->more = true;
+    return;
+  }
+  tdo_ring_append(list, &final->ring);
+  if (f->indexed &&
+      tdo_table_set(&f->firsts, final->ref, final) != MPS_RES_OK) {
+    tdo_table_finish(&f->firsts);
+    f->indexed = false;
+  }
+}
+
+/* FINAL, the first of the object that was at REF, leaves its list. */
+static void index_remove(mps_arena_t heap, tdo_message_t *final,
+                         mps_addr_t ref) {
+  tdo_finals_t *f = &heap->finals;
+  tdo_message_t *next =
+      TDO_RING_ENTRY(tdo_message_t, ring, final->ring.next);
+
+  tdo_ring_remove(&final->ring);
+  if (!f->indexed)
+    return;
+  if (final->more)
+    (void)tdo_table_set(&f->firsts, ref, next);
+  else
+    (void)tdo_table_remove(NULL, &f->firsts, ref);
+}
+
+static void index_add_list(mps_arena_t heap, tdo_ring_t *list) {
+  tdo_ring_t all;
+
+  tdo_ring_init(&all);
+  tdo_ring_splice(&all, list);
+  TDO_RING_FOR(node, &all) {
+    tdo_ring_remove(node);
+    index_add(heap, list, TDO_RING_ENTRY(tdo_message_t, ring, node));
+  }
+}
+
+/* Enter all that are registered. */
+static void index_make(mps_arena_t heap) {
+  tdo_table_memory_t memory = {heap, index_alloc, index_free};
+
+  tdo_table_init(&heap->finals.firsts, &memory);
+  heap->finals.indexed = true;
+  TDO_RING_FOR(node, &heap->pools) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    for (int i = 0; pool->finals > 0 && i < TDO_FINAL_LISTS; ++i)
+      index_add_list(heap, &pool->final_lists[i]);
+  }
+}
+
+/* ---- registrations ---- */
+
 /* The list for objects of SEG. */
 static tdo_ring_t *finals_list(const tdo_gcseg_t *seg) {
   unsigned bit = seg->gen->bit;
@@ -43,35 +123,68 @@ mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
     return res;
   final->ref = ref;
   ++seg->pool->finals;
-  tdo_ring_append(finals_list(seg), &final->ring);
+  index_add(heap, finals_list(seg), final);
   TDO_EVENT(OBJECT, FINALIZE, (tdo_word_t)heap, (tdo_word_t)ref);
   return MPS_RES_OK;
 }
 
-/* Is FINAL a registration of the object that is now at REF? Until the
-   finalization pass it may have the address before the flip. */
+/* Does collecting, as it is done now, look at list I? */
+static bool finals_condemned(mps_arena_t heap, int i) {
+  return heap->trace.full || (heap->trace.bits & (1u << i)) != 0;
+}
+
+/* May registrations have addresses from before the flip? Those of condemned
+   objects, until the finalization pass. */
+static bool finals_old(mps_arena_t heap) {
+  return tdo_trace_flipped(&heap->trace) && !heap->trace.finalized;
+}
+
+/* Is FINAL a registration of the object that is now at REF? */
 static bool final_is_of(mps_arena_t heap, const tdo_message_t *final,
                         mps_addr_t ref) {
   mps_addr_t now = final->ref;
 
   if (now == ref)
     return true;
-  return tdo_trace_busy(&heap->trace) && tdo_trace_alive(heap, &now) &&
-         now == ref;
+  return finals_old(heap) && tdo_trace_alive(heap, &now) && now == ref;
+}
+
+/* The first registration of the object at REF in SEG, by looking at each that
+   may not be found in the index; null if there is none. */
+static tdo_message_t *final_look(mps_arena_t heap, const tdo_gcseg_t *seg,
+                                 mps_addr_t ref) {
+  for (int i = 0; i < TDO_FINAL_LISTS; ++i) {
+    if (heap->finals.indexed &&
+        !(finals_old(heap) && finals_condemned(heap, i)))
+      continue;
+    TDO_RING_FOR(node, &seg->pool->final_lists[i]) {
+      tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
+      ++heap->finals.looks;
+      if (final_is_of(heap, final, ref))
+        return final;
+    }
+  }
+  return NULL;
 }
 
 static mps_res_t final_remove(mps_arena_t heap, mps_addr_t ref) {
   const tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, ref);
+  tdo_message_t *final;
+  void *found;
 
-  for (int i = 0; seg != NULL && i < TDO_FINAL_LISTS; ++i)
-    TDO_RING_FOR(node, &seg->pool->final_lists[i]) {
-      tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
-      if (final_is_of(heap, final, ref)) {
-        tdo_message_free(heap, final);
-        return MPS_RES_OK;
-      }
-    }
-  return MPS_RES_FAIL;
+  if (seg == NULL || seg->pool->finals == 0)
+    return MPS_RES_FAIL;
+  if (!heap->finals.indexed)
+    index_make(heap);
+  if (heap->finals.indexed && tdo_table_get(&found, &heap->finals.firsts, ref))
+    final = found;
+  else
+    final = final_look(heap, seg, ref);
+  if (final == NULL)
+    return MPS_RES_FAIL;
+  index_remove(heap, final, final->ref);
+  tdo_message_free(heap, final);
+  return MPS_RES_OK;
 }
 
 mps_res_t tdo_definalize(mps_arena_t heap, mps_addr_t ref) {
@@ -84,6 +197,19 @@ mps_res_t tdo_definalize(mps_arena_t heap, mps_addr_t ref) {
   return res;
 }
 
+/* The object of FINAL, which was at BEFORE, survives: LIST is for it now. All
+   of an object come here one after the other. */
+static void finals_move(mps_arena_t heap, tdo_message_t *final,
+                        mps_addr_t before, tdo_ring_t *list) {
+  if (final->ref == before) {
+    tdo_ring_remove(&final->ring);
+    tdo_ring_append(list, &final->ring);
+  } else {
+    index_remove(heap, final, before);
+    index_add(heap, list, final);
+  }
+}
+
 /* Move the registrations of live objects to the right list, leave those of
    dead ones in DEAD. */
 static void finals_sort(mps_arena_t heap, tdo_ring_t *list,
@@ -94,14 +220,15 @@ static void finals_sort(mps_arena_t heap, tdo_ring_t *list,
   tdo_ring_splice(&all, list);
   TDO_RING_FOR(node, &all) {
     tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
-    tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, final->ref);
-    tdo_ring_remove(node);
+    mps_addr_t before = final->ref;
+    tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, before);
     TDO_CHECK(seg != NULL);
     if (!seg->white ||
                seg->pool->klass->alive(seg->pool, seg, &final->ref)) {
       seg = tdo_gcseg_of(&heap->space, final->ref);
-      tdo_ring_append(finals_list(seg), node);
+      finals_move(heap, final, before, finals_list(seg));
     } else {
+      index_remove(heap, final, before);
       tdo_ring_append(dead, node);
     }
   }
@@ -111,7 +238,7 @@ static void finals_sort(mps_arena_t heap, tdo_ring_t *list,
 static void finals_sort_pool(mps_arena_t heap, tdo_pool_t *pool,
                              tdo_ring_t *dead) {
   for (int i = 0; pool->finals > 0 && i < TDO_FINAL_LISTS; ++i)
-    if (heap->trace.full || (heap->trace.bits & (1u << i)))
+    if (finals_condemned(heap, i))
       finals_sort(heap, &pool->final_lists[i], dead);
 }
 
@@ -170,7 +297,9 @@ void tdo_finals_forget(mps_arena_t heap, const tdo_pool_t *pool) {
 
   for (int i = 0; pool->finals > 0 && i < TDO_FINAL_LISTS; ++i)
     TDO_RING_FOR(node, (tdo_ring_t *)&pool->final_lists[i]) {
-      tdo_message_free(heap, TDO_RING_ENTRY(tdo_message_t, ring, node));
+      tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
+      index_remove(heap, final, final->ref);
+      tdo_message_free(heap, final);
     }
   count = finals_forget_messages(heap, &heap->messages.queue, pool,
                                  pool->finals);

@@ -128,6 +128,7 @@ struct mps_arena_s {
   size_t transforms;     /* that were applied */
   tdo_ld_history_t ld;
   tdo_messages_t messages;
+  tdo_finals_t finals;
   double pause_time;
   mps_arena_extended_t extended;
   mps_arena_contracted_t contracted;

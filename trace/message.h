@@ -22,6 +22,8 @@ struct mps_message_s {
   unsigned char type;
   bool queued;
   bool gone;           /* its pool was destroyed: REF is no reference */
+  bool more;           /* the next in its list is one more registration of the
+                          object (finalize.c) */
   tdo_ring_t ring;     /* in the queue, among the retrieved, or in a list of
                           registrations */
   mps_addr_t ref;      /* finalization: the object, counted in its pool's
