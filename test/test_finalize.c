@@ -628,6 +628,56 @@ START_TEST(test_pools_end) {
 }
 END_TEST
 
+/* Of ten objects of a pool, which ends, some are registered still, of some
+   messages wait, and of some messages were got. */
+static void end_with_messages(mps_message_t got[2]) {
+  mps_pool_t other = own_chain_pool(mps_class_amc());
+  mps_ap_t on = point(other);
+  for (size_t i = 0; i < 10; ++i) {
+    table[i] = obj_on(on, OBJ_NODE, 2);
+    ck_assert_int_eq(mps_finalize(arena, &table[i]), MPS_RES_OK);
+  }
+  memset(table + 3, 0, 7 * sizeof table[0]);
+  collect();
+  mps_arena_park(arena);
+  for (size_t i = 0; i < 2; ++i)
+    ck_assert(mps_message_get(&got[i], arena, FINAL));
+  memset(table, 0, 3 * sizeof table[0]);
+  mps_ap_destroy(on);
+  mps_pool_destroy(other);
+  mps_arena_release(arena);
+}
+
+/* A pool's end looks at its registrations, not at messages that wait, however
+   many; these are still there afterwards, and keep nothing. The pool's number
+   can be used again when none is left. */
+START_TEST(test_messages_outlive_pools) {
+  enum { POOLS = 20 };
+  mps_message_t got[POOLS][2];
+  size_t left;
+  begin(mps_class_amc());
+  mps_message_type_enable(arena, FINAL);
+  mps_arena_park(arena);
+  for (size_t round = 0; round < 3; ++round) {
+    table[10] = numbered(10); /* of a pool that goes on */
+    ck_assert_int_eq(mps_finalize(arena, &table[10]), MPS_RES_OK);
+    table[10] = NULL;
+    for (size_t i = 0; i < POOLS; ++i)
+      end_with_messages(got[i]);
+    collect();
+    for (size_t i = 0; i < POOLS; ++i)
+      for (size_t k = 0; k < 2; ++k)
+        mps_message_discard(arena, got[i][k]);
+    left = count_messages(FINAL);
+    ck_assert_uint_eq(left, 5 * POOLS + 1);
+    ck_assert_uint_eq(pool->finals, 0);
+    ck_assert_uint_eq(arena->finals.looks, 3 * POOLS * (round + 1));
+    ck_assert_uint_le(arena->finals.owner_count, 2 + POOLS);
+  }
+  heap_stop();
+}
+END_TEST
+
 SUITE_MAIN("finalize", 60, test_constants, test_disabled, test_gc_messages,
            test_accumulate, test_fix_handle, test_finalize,
            test_finalize_header_leaf, test_cycle, test_message_keeps,
@@ -636,4 +686,5 @@ SUITE_MAIN("finalize", 60, test_constants, test_disabled, test_gc_messages,
            test_definalize_random,
            test_definalize_random_ams, test_pinned,
            test_counts, test_many, test_stale, test_old_dependency,
-           test_managed_dependency, test_pools_end)
+           test_managed_dependency, test_pools_end,
+           test_messages_outlive_pools)

@@ -1,5 +1,6 @@
 /* Testudo: finalization.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
 #include "code/check.h"
 #include "code/event.h"
 #include "trace/heap.h"
@@ -87,6 +88,80 @@ static void index_make(mps_arena_t heap) {
   }
 }
 
+/* ---- owners ---- */
+
+static mps_res_t owners_grow(mps_arena_t heap) {
+  tdo_finals_t *f = &heap->finals;
+  size_t room = f->owner_room == 0 ? 4 : 2 * f->owner_room;
+  void *p;
+  mps_res_t res = tdo_control_alloc(&p, &heap->control,
+                                    room * sizeof(tdo_final_owner_t));
+
+  if (res != MPS_RES_OK)
+    return res;
+  if (f->owner_room == 0) {
+    f->owner_count = 1; /* none has number 0 */
+  } else {
+    memcpy(p, f->owners, f->owner_count * sizeof *f->owners);
+    tdo_control_free(&heap->control, f->owners,
+                     f->owner_room * sizeof *f->owners);
+  }
+  f->owners = p;
+  f->owner_room = room;
+  return MPS_RES_OK;
+}
+
+/* Give POOL a number. */
+static mps_res_t owner_add(mps_arena_t heap, tdo_pool_t *pool) {
+  tdo_finals_t *f = &heap->finals;
+  size_t i = f->owner_free;
+
+  if (i != 0) {
+    f->owner_free = f->owners[i].left;
+  } else {
+    if (f->owner_count == f->owner_room) {
+      mps_res_t res = owners_grow(heap);
+      if (res != MPS_RES_OK)
+        return res;
+    }
+    i = f->owner_count++;
+  }
+  TDO_CHECK(i < (size_t)1 << 28); /* pools take more memory than that */
+  f->owners[i].pool = pool;
+  pool->finals_owner = (unsigned)i;
+  return MPS_RES_OK;
+}
+
+static void owner_free(mps_arena_t heap, size_t i) {
+  tdo_finals_t *f = &heap->finals;
+
+  f->owners[i].left = f->owner_free;
+  f->owner_free = i;
+}
+
+/* POOL, which has a number, will be gone; messages may be left. */
+static void owner_leave(mps_arena_t heap, const tdo_pool_t *pool) {
+  tdo_final_owner_t *o = &heap->finals.owners[pool->finals_owner];
+
+  o->pool = NULL;
+  o->left = pool->finals;
+  if (o->left == 0)
+    owner_free(heap, pool->finals_owner);
+}
+
+bool tdo_final_gone(mps_arena_t heap, const tdo_message_t *final) {
+  return heap->finals.owners[final->owner].pool == NULL;
+}
+
+void tdo_final_drop(mps_arena_t heap, const tdo_message_t *final) {
+  tdo_final_owner_t *o = &heap->finals.owners[final->owner];
+
+  if (o->pool != NULL)
+    --o->pool->finals;
+  else if (--o->left == 0)
+    owner_free(heap, final->owner);
+}
+
 /* ---- registrations ---- */
 
 /* The list for objects of SEG. */
@@ -118,10 +193,16 @@ mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
                       "not aligned (is it tagged?)");
     return MPS_RES_FAIL;
   }
+  if (seg->pool->finals_owner == 0) {
+    res = owner_add(heap, seg->pool);
+    if (res != MPS_RES_OK)
+      return res;
+  }
   res = tdo_message_alloc(&final, heap, TDO_MESSAGE_FINALIZATION);
   if (res != MPS_RES_OK)
     return res;
   final->ref = ref;
+  final->owner = seg->pool->finals_owner & ((1u << 28) - 1);
   ++seg->pool->finals;
   index_add(heap, finals_list(seg), final);
   TDO_EVENT(OBJECT, FINALIZE, (tdo_word_t)heap, (tdo_word_t)ref);
@@ -264,46 +345,21 @@ void tdo_finals_trace(mps_arena_t heap, tdo_scan_t *scan) {
 static void finals_scan_ring(tdo_scan_t *scan, tdo_ring_t *ring) {
   TDO_RING_FOR(node, ring) {
     tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
-    if (m->type == TDO_MESSAGE_FINALIZATION && !m->gone)
+    if (m->type == TDO_MESSAGE_FINALIZATION && !tdo_final_gone(scan->heap, m))
       (void)tdo_scan_fix(scan, &m->ref);
   }
 }
 
-static bool final_in_pool(mps_arena_t heap, mps_addr_t ref,
-                          const tdo_pool_t *pool) {
-  const tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, ref);
-
-  return seg != NULL && seg->pool == pool;
-}
-
-/* Of POOL COUNT messages are left, in this ring or others; how many in
-   others? */
-static size_t finals_forget_messages(mps_arena_t heap, tdo_ring_t *ring,
-                                     const tdo_pool_t *pool, size_t count) {
-  TDO_RING_FOR(node, ring) {
-    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
-    if (count == 0)
-      break;
-    if (m->type == TDO_MESSAGE_FINALIZATION && !m->gone) {
-      m->gone = final_in_pool(heap, m->ref, pool);
-      count -= m->gone;
-    }
-  }
-  return count;
-}
-
-void tdo_finals_forget(mps_arena_t heap, const tdo_pool_t *pool) {
-  size_t count;
-
+void tdo_finals_forget(mps_arena_t heap, tdo_pool_t *pool) {
   for (int i = 0; pool->finals > 0 && i < TDO_FINAL_LISTS; ++i)
-    TDO_RING_FOR(node, (tdo_ring_t *)&pool->final_lists[i]) {
+    TDO_RING_FOR(node, &pool->final_lists[i]) {
       tdo_message_t *final = TDO_RING_ENTRY(tdo_message_t, ring, node);
+      ++heap->finals.looks;
       index_remove(heap, final, final->ref);
       tdo_message_free(heap, final);
     }
-  count = finals_forget_messages(heap, &heap->messages.queue, pool,
-                                 pool->finals);
-  (void)finals_forget_messages(heap, &heap->messages.retrieved, pool, count);
+  if (pool->finals_owner != 0)
+    owner_leave(heap, pool);
 }
 
 void tdo_finals_scan_messages(mps_arena_t heap, tdo_scan_t *scan) {

@@ -10,20 +10,38 @@
 #define TDO_TRACE_FINALIZE_H
 
 #include "code/table.h"
+#include "trace/message.h"
 #include "trace/scan.h"
 
 typedef struct tdo_finals {
   bool indexed;       /* is there such a table? */
   tdo_table_t firsts; /* of each object that has any the first registration,
                          behind which the others lie in the same list */
-  size_t looks;       /* registrations that were looked at without it */
+  size_t looks;       /* registrations that were looked at without it, by
+                         mps_definalize or the end of a pool */
+  /* By number, from 1 on, whose registrations and messages there are. */
+  struct tdo_final_owner *owners;
+  size_t owner_count, owner_room;
+  size_t owner_free;  /* a number that can be used again; 0: none */
 } tdo_finals_t;
+
+/* A pool that has had registrations, from the first on, and until none is left
+   and the pool is gone. */
+typedef struct tdo_final_owner {
+  tdo_pool_t *pool; /* null once it is gone */
+  size_t left;      /* then: so many messages; of a free one: the next */
+} tdo_final_owner_t;
 
 void tdo_finals_init(tdo_pool_t *pool);
 mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref);
 mps_res_t tdo_definalize(mps_arena_t heap, mps_addr_t ref);
-/* POOL is about to be destroyed. */
-void tdo_finals_forget(mps_arena_t heap, const tdo_pool_t *pool);
+/* POOL is about to be destroyed: looks at its registrations, not at
+   messages. */
+void tdo_finals_forget(mps_arena_t heap, tdo_pool_t *pool);
+/* The pool of a registration, or message, is gone: its REF is no reference. */
+bool tdo_final_gone(mps_arena_t heap, const tdo_message_t *final);
+/* FINAL is about to be freed. */
+void tdo_final_drop(mps_arena_t heap, const tdo_message_t *final);
 /* The exact closure is complete: post and preserve what is dead and
    registered, update the rest. */
 void tdo_finals_trace(mps_arena_t heap, tdo_scan_t *scan);

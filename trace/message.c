@@ -27,7 +27,7 @@ mps_res_t tdo_message_alloc(tdo_message_t **message_o, mps_arena_t heap,
     return res;
   m = p;
   memset(m, 0, message_size(type));
-  m->type = (unsigned char)type;
+  m->type = type & 3;
   tdo_ring_init(&m->ring);
   m->sig = TDO_MESSAGE_SIG;
   *message_o = m;
@@ -35,8 +35,8 @@ mps_res_t tdo_message_alloc(tdo_message_t **message_o, mps_arena_t heap,
 }
 
 void tdo_message_free(mps_arena_t heap, tdo_message_t *m) {
-  if (m->type == TDO_MESSAGE_FINALIZATION && !m->gone)
-    --tdo_gcseg_of(&heap->space, m->ref)->pool->finals;
+  if (m->type == TDO_MESSAGE_FINALIZATION)
+    tdo_final_drop(heap, m);
   heap->messages.queued[m->type] -= m->queued;
   tdo_ring_remove(&m->ring);
   m->sig = TDO_SIG_DEAD;

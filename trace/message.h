@@ -19,11 +19,11 @@ enum {
    as many as objects, so these have nothing from `clock` on. */
 struct mps_message_s {
   tdo_sig_t sig;
-  unsigned char type;
-  bool queued;
-  bool gone;           /* its pool was destroyed: REF is no reference */
-  bool more;           /* the next in its list is one more registration of the
+  unsigned type : 2;
+  unsigned queued : 1;
+  unsigned more : 1;   /* the next in its list is one more registration of the
                           object (finalize.c) */
+  unsigned owner : 28; /* finalization: the number of the object's pool */
   tdo_ring_t ring;     /* in the queue, among the retrieved, or in a list of
                           registrations */
   mps_addr_t ref;      /* finalization: the object, counted in its pool's

@@ -30,6 +30,7 @@ struct mps_pool_s {
   size_t align;
   size_t finals;          /* registrations for finalization of its blocks, and
                              messages of it that are not discarded */
+  unsigned finals_owner;  /* its number there (finalize.h); 0: none yet */
   tdo_ring_t final_lists[TDO_FINAL_LISTS]; /* the registrations (finalize.h) */
   size_t total, free;     /* bytes; interface, section 2.9 "Size accounting";
                              buffers' unused part is not in `free` */
