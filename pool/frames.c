@@ -3,18 +3,29 @@
 #include "pool/frames.h"
 #include "trace/heap.h"
 
-void tdo_frames_attach(tdo_ap_t *ap, void *seg, char *base, char *limit) {
+void tdo_frames_attach(tdo_ap_t *ap, tdo_extent_t *extent, char *base,
+                       char *limit) {
   mps_arena_t heap = ap->pool->heap;
 
-  tdo_ap_attach(ap, seg, base, limit);
+  tdo_ap_attach(ap, extent, base, limit);
   ap->frame_shift = heap->frame_last + 1 - (tdo_word_t)base;
   heap->frame_last = ap->frame_shift + (tdo_word_t)limit;
 }
 
+void tdo_frames_detach(tdo_ap_t *ap) {
+  tdo_ring_remove(&ap->framed_ring);
+}
+
 mps_res_t tdo_frames_push(mps_frame_t *frame_o, tdo_ap_t *ap) {
-  *frame_o = ap->seg == NULL
-                 ? NULL
-                 : (mps_frame_t)((tdo_word_t)ap->pub.init + ap->frame_shift);
+  tdo_extent_t *extent = ap->seg;
+
+  if (extent == NULL) {
+    *frame_o = NULL;
+    return MPS_RES_OK;
+  }
+  *frame_o = (mps_frame_t)((tdo_word_t)ap->pub.init + ap->frame_shift);
+  tdo_ring_remove(&ap->framed_ring);
+  tdo_ring_append(&extent->framed, &ap->framed_ring);
   return MPS_RES_OK;
 }
 
@@ -28,11 +39,11 @@ mps_res_t tdo_frames_pop(tdo_ap_t *ap, mps_frame_t frame) {
 }
 
 /* The points are other threads', which go on, but not before the block. */
-TDO_NO_SANITIZE void tdo_frames_freed(tdo_pool_t *pool, const void *seg,
-                                      const char *base, char *limit) {
-  TDO_RING_FOR(node, &pool->aps) {
-    tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, node);
-    if (ap->seg == seg && base >= ap->base && base < (char *)ap->pub.init)
+TDO_NO_SANITIZE void tdo_frames_freed(tdo_extent_t *extent, const char *base,
+                                      char *limit) {
+  TDO_RING_FOR(node, &extent->framed) {
+    tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, framed_ring, node);
+    if (base >= ap->base && base < (char *)ap->pub.init)
       ap->base = limit;
   }
 }

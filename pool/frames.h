@@ -10,15 +10,17 @@
 #ifndef TDO_POOL_FRAMES_H
 #define TDO_POOL_FRAMES_H
 
-#include "trace/pool.h"
+#include "pool/freelist.h"
 
 /* As tdo_ap_attach, for the pools that have these frames. */
-void tdo_frames_attach(tdo_ap_t *ap, void *seg, char *base, char *limit);
+void tdo_frames_attach(tdo_ap_t *ap, tdo_extent_t *extent, char *base,
+                       char *limit);
+/* The point gives its buffer back. */
+void tdo_frames_detach(tdo_ap_t *ap);
 mps_res_t tdo_frames_push(mps_frame_t *frame_o, tdo_ap_t *ap);
 mps_res_t tdo_frames_pop(tdo_ap_t *ap, mps_frame_t frame);
-/* [BASE, LIMIT), a block in segment SEG, was freed: no point goes back over
-   it. Linear in the pool's points; not needed before the first push. */
-void tdo_frames_freed(tdo_pool_t *pool, const void *seg, const char *base,
-                      char *limit);
+/* [BASE, LIMIT), a block in EXTENT, was freed: no point goes back over it.
+   Linear in the points with frames in their buffers there. */
+void tdo_frames_freed(tdo_extent_t *extent, const char *base, char *limit);
 
 #endif /* TDO_POOL_FRAMES_H */

@@ -60,6 +60,7 @@ static mps_res_t freelist_make(tdo_extent_t **e_o, tdo_freelist_t *fl,
     return res;
   }
   e = memset(p, 0, sizeof *e);
+  tdo_ring_init(&e->framed);
   e->table = table;
   e->bytes = bytes;
   *e_o = e;

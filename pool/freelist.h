@@ -41,6 +41,7 @@ struct tdo_extent {
   size_t free;    /* bytes of its free runs */
   void *table;    /* of its runs; apart, so that descriptors stay mapped */
   size_t bytes;   /* of the table */
+  tdo_ring_t framed; /* points with frames in their buffers here (frames.h) */
   bool own;       /* made for one block: goes back as soon as it can */
   tdo_runs_t runs;
 };

@@ -162,8 +162,7 @@ static void mvff_free(tdo_pool_t *pool, mps_addr_t p, size_t size) {
 
   if (extent == NULL)
     return;
-  if (mvff->framed)
-    tdo_frames_freed(pool, extent, base, limit);
+  tdo_frames_freed(extent, base, limit);
   tdo_mvff_release(mvff, extent, base, limit);
 }
 
@@ -180,13 +179,9 @@ mps_res_t tdo_mvff_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
 }
 
 void tdo_mvff_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit) {
+  tdo_frames_detach(ap);
   if (init < limit)
     tdo_mvff_release(tdo_mvff_of(pool), ap->seg, init, limit);
-}
-
-mps_res_t tdo_mvff_frame_push(mps_frame_t *frame_o, tdo_ap_t *ap) {
-  tdo_mvff_of(ap->pool)->framed = true;
-  return tdo_frames_push(frame_o, ap);
 }
 
 static const tdo_pool_class_t mvff_class = {
@@ -200,7 +195,7 @@ static const tdo_pool_class_t mvff_class = {
     .free = mvff_free,
     .fill = tdo_mvff_fill,
     .empty = tdo_mvff_empty,
-    .frame_push = tdo_mvff_frame_push,
+    .frame_push = tdo_frames_push,
     .frame_pop = tdo_frames_pop,
 };
 

@@ -15,7 +15,6 @@ typedef struct tdo_mvff {
   bool arena_high;  /* new extents from high addresses */
   bool slot_high;   /* use the high end of the area */
   bool first_fit;   /* the lowest area that fits, else the highest */
-  bool framed;      /* a frame was pushed on one of the pool's points */
 } tdo_mvff_t;
 
 static inline tdo_mvff_t *tdo_mvff_of(tdo_pool_t *pool) {
@@ -28,7 +27,6 @@ mps_res_t tdo_mvff_init(tdo_pool_t *pool, mps_arg_s args[]);
 void tdo_mvff_finish(tdo_pool_t *pool);
 mps_res_t tdo_mvff_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size);
 void tdo_mvff_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit);
-mps_res_t tdo_mvff_frame_push(mps_frame_t *frame_o, tdo_ap_t *ap);
 
 /* Find SIZE bytes (aligned, not 0) by address, or at least SIZE bytes in the
    largest area; extend the pool if need be. They are still free. */

@@ -142,8 +142,7 @@ static void mvff_debug_free_area(mvff_debug_t *self, char *base, size_t size) {
 
   if (extent == NULL)
     return;
-  if (mvff->framed)
-    tdo_frames_freed(&mvff->pool, extent, base, limit);
+  tdo_frames_freed(extent, base, limit);
   mvff_debug_splat(&mvff->pool, base, limit);
   tdo_mvff_release(mvff, extent, base, limit);
 }
@@ -198,7 +197,7 @@ static const tdo_pool_class_t mvff_debug_class = {
     .free = mvff_debug_free,
     .fill = mvff_debug_fill,
     .empty = mvff_debug_empty,
-    .frame_push = tdo_mvff_frame_push,
+    .frame_push = tdo_frames_push,
     .frame_pop = tdo_frames_pop,
     .check_fenceposts = mvff_debug_check_fenceposts,
     .check_free_space = mvff_debug_check_free_space,

@@ -24,7 +24,6 @@ typedef struct mvt {
   size_t reserve;    /* bytes to hold back from reuse */
   double frag_limit; /* part of the pool that may be free before it is used
                         whatever the reserve says */
-  bool framed;       /* a frame was pushed on one of the pool's points */
 } mvt_t;
 
 static mvt_t *mvt_of(tdo_pool_t *pool) {
@@ -160,6 +159,7 @@ static void mvt_release(mvt_t *mvt, tdo_extent_t *extent, char *base,
 
 static void mvt_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init,
                       char *limit) {
+  tdo_frames_detach(ap);
   if (init < limit)
     mvt_release(mvt_of(pool), ap->seg, init, limit);
 }
@@ -171,14 +171,8 @@ static void mvt_free(tdo_pool_t *pool, mps_addr_t p, size_t size) {
 
   if (extent == NULL)
     return;
-  if (mvt->framed)
-    tdo_frames_freed(pool, extent, base, limit);
+  tdo_frames_freed(extent, base, limit);
   mvt_release(mvt, extent, base, limit);
-}
-
-static mps_res_t mvt_frame_push(mps_frame_t *frame_o, tdo_ap_t *ap) {
-  mvt_of(ap->pool)->framed = true;
-  return tdo_frames_push(frame_o, ap);
 }
 
 static const tdo_pool_class_t mvt_class = {
@@ -191,7 +185,7 @@ static const tdo_pool_class_t mvt_class = {
     .free = mvt_free,
     .fill = mvt_fill,
     .empty = mvt_empty,
-    .frame_push = mvt_frame_push,
+    .frame_push = tdo_frames_push,
     .frame_pop = tdo_frames_pop,
 };
 

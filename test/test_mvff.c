@@ -323,6 +323,64 @@ START_TEST(frames) {
 }
 END_TEST
 
+/* How many points a free of what lies beside the point's buffer looks at. */
+static size_t looked_at(mps_ap_t ap) {
+  tdo_extent_t *extent = tdo_ap_of(ap)->seg;
+  size_t count = 0;
+
+  TDO_RING_FOR(node, &extent->framed)
+    ++count;
+  return count;
+}
+
+/* A free looks at the points with frames in their buffers in the extent of the
+   block, however many there are; none of them goes back over the block. */
+START_TEST(framed_points) {
+  enum { POINTS = 20, EXTENT = 65536 };
+  mps_pool_t pool;
+  mps_ap_t aps[POINTS];
+  mps_frame_t outer[POINTS], frame;
+  char *blocks[POINTS], *p;
+
+  start();
+  CREATE(pool, mps_class_mvff(), SPARE, 1.0);
+  p = alloc(pool, 3 * EXTENT);
+  mps_free(pool, p, 3 * EXTENT); /* the first three have this extent */
+  for (size_t i = 0; i < POINTS; ++i) {
+    aps[i] = point(pool);
+    (void)make(aps[i], 64);
+    ck_assert_uint_eq(looked_at(aps[i]), 0);
+  }
+  ck_assert_ptr_eq(tdo_ap_of(aps[0])->seg, tdo_ap_of(aps[2])->seg);
+  ck_assert_ptr_ne(tdo_ap_of(aps[0])->seg, tdo_ap_of(aps[3])->seg);
+  for (size_t i = 0; i < 5; ++i) {
+    ck_assert_int_eq(mps_ap_frame_push(&outer[i], aps[i]), MPS_RES_OK);
+    blocks[i] = make(aps[i], 64);
+    ck_assert_int_eq(mps_ap_frame_push(&frame, aps[i]), MPS_RES_OK);
+  }
+  for (size_t i = 0; i < POINTS; ++i)
+    ck_assert_uint_eq(looked_at(aps[i]), i < 3 ? 3 : i < 5 ? 1 : 0);
+  for (size_t i = 0; i < 4; ++i)
+    if (i != 1)
+      mps_free(pool, blocks[i], 64);
+  for (size_t i = 0; i < 5; ++i) {
+    ck_assert_int_eq(mps_ap_frame_pop(aps[i], outer[i]), MPS_RES_OK);
+    p = make(aps[i], 64);
+    ck_assert(i == 1 || i == 4 ? p == blocks[i] : p > blocks[i]);
+  }
+  (void)make(aps[0], EXTENT); /* another buffer */
+  ck_assert_uint_eq(looked_at(aps[0]), 0);
+  ck_assert_uint_eq(looked_at(aps[1]), 2);
+  mps_ap_destroy(aps[1]);
+  ck_assert_uint_eq(looked_at(aps[2]), 1);
+  aps[1] = point(pool);
+  for (size_t i = 0; i < POINTS; ++i)
+    mps_ap_destroy(aps[i]);
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 /* A frame of an earlier buffer does nothing, though its place lies in the
    present one, in a block. */
 START_TEST(frame_of_another_buffer) {
@@ -511,5 +569,5 @@ END_TEST
 
 SUITE_MAIN("mvff", 60, placement, extension, spare, spare_in_short_runs,
            partial_free, misuse, bad_arguments, arguments, points, frames,
-           frame_of_another_buffer, patterns, no_memory, small_arena,
-           at_random, large_blocks)
+           framed_points, frame_of_another_buffer, patterns, no_memory,
+           small_arena, at_random, large_blocks)

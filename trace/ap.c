@@ -40,6 +40,7 @@ mps_res_t tdo_ap_create(tdo_ap_t **ap_o, tdo_pool_t *pool, mps_arg_s args[]) {
   ap->pool = pool;
   ap->rank = TDO_RANK_EXACT;
   tdo_ring_init(&ap->pool_ring);
+  tdo_ring_init(&ap->framed_ring);
   if (pool->klass->ap_init != NULL) {
     res = pool->klass->ap_init(ap, args);
     if (res != MPS_RES_OK) {

@@ -39,6 +39,8 @@ struct tdo_ap {
   unsigned ramps, full_ramps;
   size_t next_size;/* bytes of the next buffer: grows with the rate */
   void *frames;    /* the class's */
+  tdo_ring_t framed_ring; /* with others that have frames in their buffers in
+                             the same segment, or alone (frames.h) */
   tdo_word_t frame_shift; /* from a place in the buffer to a frame (frames.h) */
 };
 
