@@ -37,14 +37,11 @@ mps_arena_class_t mps_arena_class_cl(void) {
   return (mps_arena_class_t)&arena_class_cl;
 }
 
-/* The file that TESTUDO_RECORD names, for the first arena that asks. */
+/* The file that TESTUDO_RECORD names, or null. */
 static const char *arena_record(void) {
-  static atomic_bool taken;
   const char *path = getenv("TESTUDO_RECORD");
 
-  if (path == NULL || *path == '\0' || atomic_exchange(&taken, true))
-    return NULL;
-  return path;
+  return path == NULL || *path == '\0' ? NULL : path;
 }
 
 /* Those of the shield. The environment wins over the program. */
@@ -98,7 +95,6 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
   o->stress = s.stress;
   o->check_heap = s.check;
   o->log = s.log;
-  o->record = arena_record();
   if (s.statistics)
     tdo_statistics_at_exit();
 }
@@ -211,10 +207,11 @@ static mps_res_t arena_options(tdo_heap_options_t *o, mps_arena_class_t cls,
 
 mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
                              mps_arg_s args[]) {
-  static atomic_bool made;
+  static atomic_bool made; /* the first, which is recorded, or being made */
   tdo_heap_options_t options;
   tdo_heap_t *heap;
   mps_res_t res;
+  bool first;
 
   ENTRY_REQUIRE(arena_o != NULL, "no place for the new arena",
                 MPS_RES_PARAM);
@@ -226,10 +223,16 @@ mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,
   res = arena_options(&options, cls, args);
   if (res != MPS_RES_OK)
     return res;
+  first = !atomic_exchange(&made, true);
+  if (first)
+    options.record = arena_record();
   res = tdo_heap_create(&heap, cls, &options);
-  if (res != MPS_RES_OK)
+  if (res != MPS_RES_OK) {
+    if (first) /* the next one will be */
+      atomic_store(&made, false);
     return res;
-  heap->first = !atomic_exchange(&made, true);
+  }
+  heap->first = first;
   TDO_EVENT(ARENA, ARENA_CREATE, (tdo_word_t)heap,
             tdo_space_reserved(&heap->space),
             (tdo_word_t)1 << heap->space.grain_shift);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "mpscawl.h"
 #include "shield/record.h"
+#include "trace/heap.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -259,6 +260,52 @@ START_TEST(test_taken) {
 }
 END_TEST
 
+/* The first arena is the one that is recorded, and marked: not one that could
+   not be made, nor a later one. */
+static void make_two(bool fail, bool early) {
+  mps_arena_t first, second;
+  ck_assert_int_ge(mkstemp(path), 0);
+  if (early)
+    ck_assert_int_eq(setenv("TESTUDO_RECORD", path, 1), 0);
+  if (fail)
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_COMMIT_LIMIT, 1);
+      ck_assert_int_ne(mps_arena_create_k(&first, mps_arena_class_vm(), args),
+                       MPS_RES_OK);
+    }
+    MPS_ARGS_END(args);
+  ck_assert_int_eq(
+      mps_arena_create_k(&first, mps_arena_class_vm(), mps_args_none),
+      MPS_RES_OK);
+  ck_assert_int_eq(setenv("TESTUDO_RECORD", path, 1), 0);
+  ck_assert_int_eq(
+      mps_arena_create_k(&second, mps_arena_class_vm(), mps_args_none),
+      MPS_RES_OK);
+  ck_assert(first->first && !second->first);
+  ck_assert_int_eq(first->found != NULL, early);
+  ck_assert_ptr_null(second->found);
+  mps_arena_destroy(second);
+  mps_arena_destroy(first);
+  record_read();
+  ck_assert_int_eq(recorded >= TDO_RECORD_HEADER, early);
+  (void)unlink(path);
+}
+
+START_TEST(test_first_fails) {
+  make_two(true, true);
+}
+END_TEST
+
+START_TEST(test_first_is_recorded) {
+  make_two(false, true);
+}
+END_TEST
+
+START_TEST(test_set_later) {
+  make_two(false, false);
+}
+END_TEST
+
 /* Where the file cannot be made, all goes on without. */
 START_TEST(test_no_file) {
   tdo_statistics_s statistics;
@@ -323,5 +370,6 @@ START_TEST(test_statistics) {
 END_TEST
 
 SUITE_MAIN("record", 60, test_recording, test_empty, test_quiet,
-           test_interrupted, test_blocks, test_taken, test_no_file,
+           test_interrupted, test_blocks, test_taken, test_first_fails,
+           test_first_is_recorded, test_set_later, test_no_file,
            test_file_limit, test_statistics)
