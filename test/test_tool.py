@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 TOOL = str(TOP / "tool/testudo")
@@ -480,6 +481,19 @@ class Tune(unittest.TestCase):
                 if text != good[:2000] or done.returncode != 0:
                     self.assertEqual(done.returncode, 2)
                     self.assertRegex(done.stderr, message)
+
+    @unittest.skipIf("san" in BINARY, "the client is not sanitized")
+    def test_verifies_without_statistics(self):
+        """The calls are counted, whatever the user wants to see."""
+        with tempfile.TemporaryDirectory() as room:
+            _, calls = self.record(room, "ranged")
+            row = {"mode": "ranged", "queue": 1024}
+            with unittest.mock.patch.dict(os.environ,
+                                          TESTUDO_STATISTICS="off"):
+                counted = tune.counted(
+                    [os.path.join(room, "client"), "8", "60000"], row,
+                    subprocess.DEVNULL)
+            self.assertEqual(counted, calls)
 
     @unittest.skipIf("san" in BINARY, "the client is not sanitized")
     def test_counts_what_is_recorded(self):
