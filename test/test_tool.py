@@ -584,6 +584,17 @@ class Tune(unittest.TestCase):
         self.assertGreater(costs["call"], costs["page"])
         self.assertGreater(costs["page"], 0)
         self.assertLessEqual(set(costs), set(tune.PRICES))
+        for arguments, status in ((["--help"], 0), (["--json"], 2),
+                                  (["--help", "now"], 2), ([""], 2)):
+            done = subprocess.run(
+                [os.path.join(BINARY, "testudo-calibrate"), *arguments],
+                check=False, capture_output=True, text=True)
+            self.assertEqual(done.returncode, status)
+            said, other = done.stdout, done.stderr
+            if status == 2:
+                said, other = other, said
+            self.assertTrue(said.startswith("usage: testudo-calibrate\n"))
+            self.assertEqual(other, "")
         lines = tune.prices({"call": 1000.5, "page": 0.25}).splitlines()
         self.assertRegex(lines[0], "^ *1,000.500 ns +call +a call that")
         self.assertRegex(lines[1], "^ *0.250 ns +page ")
