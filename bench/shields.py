@@ -56,7 +56,7 @@ def parse(arguments):
                         help="look at the arguments only")
     parser.add_argument("--output", type=pathlib.Path,
                         default=builds.TOP / "build/bench")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     if not options.library and not options.dry:
         parser.error("which library?")
     for part in options.parts:

@@ -64,7 +64,7 @@ def parse(arguments):
                         help="print the names of the cases")
     parser.add_argument("--output", type=pathlib.Path,
                         default=builds.TOP / "build/bench")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     if not options.library and not options.list:
         parser.error("which library?")
     options.set = "quick"

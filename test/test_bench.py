@@ -196,6 +196,17 @@ class Command(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("bigheap 1 GiB", done.stdout)
 
+    def test_options_between_names(self):
+        """They may stand anywhere."""
+        done = self.command("--list", "full", "--output", "X", "churn",
+                            "--repeat=2", "trees")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = subprocess.run(
+            [sys.executable, TOP / "bench/shields.py", "--dry", "writes",
+             "--repeat=2", "forks"], capture_output=True, text=True,
+            check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_paths_are_the_callers(self):
         """The commands are copies; what they build and run are stand-ins."""
         with tempfile.TemporaryDirectory() as room:
