@@ -77,6 +77,34 @@ static mps_res_t ams_pin(tdo_scan_t *scan, mps_addr_t *ref_io) {
   return tdo_trace_fix(scan, ref_io);
 }
 
+static mps_res_t ams_scan_pins(tdo_scan_t *pins, tdo_gcseg_t *gc, char *base,
+                               char *limit) {
+  mps_res_t res;
+
+  tdo_gcseg_expose(gc, base, limit);
+  res = tdo_nm_scan_range(gc->pool, pins, gc, base, limit);
+  tdo_gcseg_cover(gc, base, limit);
+  return res;
+}
+
+/* The same for the blocks of SEG, not white, in pages that may refer to what is
+   condemned. Pages that are opened for what reaches into them lose their bars,
+   but are not therefore scanned: so the next are looked for before. */
+static mps_res_t ams_scan_remembered(tdo_scan_t *pins, tdo_gcseg_t *gc) {
+  char *next, *end = gc->seg.base;
+  bool more = tdo_remember_next(pins->heap, gc, &next, &end);
+  mps_res_t res = MPS_RES_OK;
+
+  while (more && res == MPS_RES_OK) {
+    char *base = next, *limit = end;
+    more = tdo_remember_next(pins->heap, gc, &next, &end);
+    tdo_nm_widen(gc->pool, gc, &base, &limit);
+    if (base < limit)
+      res = ams_scan_pins(pins, gc, base, limit);
+  }
+  return res;
+}
+
 /* Nothing that a block of ambiguous rank refers to may move, since the block
    cannot follow. A block that may be dead keeps nothing: what it refers to is
    held in place in case that something else does. */
@@ -92,9 +120,9 @@ static mps_res_t ams_scan_roots(tdo_pool_t *pool, tdo_scan_t *scan) {
       continue;
     tdo_scan_use(&pins, ams_pin);
     pins.hold = gc->white;
-    tdo_gcseg_expose(gc, seg->base, seg->limit);
-    res = tdo_nm_scan_range(pool, &pins, gc, seg->base, seg->limit);
-    tdo_gcseg_cover(gc, seg->base, seg->limit);
+    res = gc->white || scan->heap->trace.full
+              ? ams_scan_pins(&pins, gc, seg->base, seg->limit)
+              : ams_scan_remembered(&pins, gc);
     if (res != MPS_RES_OK)
       return res;
   }

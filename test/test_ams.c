@@ -1,6 +1,7 @@
 /* Testudo: tests of pools that mark and sweep, and of their debug variant
    (interface, sections 4.3 and 2.25).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "code/platform.h"
 #include "mpscamc.h"
 #include "mpscams.h"
 #include "mpsclo.h"
@@ -783,6 +784,78 @@ START_TEST(no_checks) {
 }
 END_TEST
 
+/* Old blocks of ambiguous rank that refer to what is old, too, are not scanned
+   by each collection of what is young, once they have bars; but those that the
+   client writes to are, and what they refer to stays where it is. */
+START_TEST(old_ambiguous) {
+  enum { COUNT = 4000, ROUNDS = 60 };
+  mps_chain_t young;
+  mps_pool_t nursery, old;
+  mps_ap_t ap, ambig;
+  node_t *p, *last = NULL;
+  size_t least = SIZE_MAX;
+
+  if (!TDO_BARRIERS)
+    return;
+  ck_assert_int_eq(setenv("TESTUDO_SHIELD", "ranged", 1), 0);
+  ck_assert_int_eq(setenv("TESTUDO_CHECK", "off", 1), 0); /* it scans, too */
+  ck_assert_int_eq(setenv("TESTUDO_STRESS", "0", 1), 0);
+  open_pools(_i);
+  young = make_chain(30);
+  nursery = make_pool(mps_class_amc(), moving_format, young);
+  ap = make_ap(nursery, mps_rank_exact());
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
+    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, chain);
+    MPS_ARGS_ADD(args, MPS_KEY_GEN, 2);
+    ck_assert_int_eq(mps_pool_create_k(&old, arena, class_of(_i), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  ambig = make_ap(old, mps_rank_ambig());
+  for (size_t i = 0; i < COUNT; ++i) {
+    p = make(moving_ap, NODE, 1);
+    p->word[0] = table[0];
+    table[0] = p;
+  }
+  for (size_t i = 0; i < 4; ++i)
+    collect();
+  mps_arena_park(arena);
+  for (node_t *to = table[0]; to != NULL; to = to->word[0]) {
+    p = make(ambig, NODE, 2);
+    p->word[0] = last;
+    p->word[1] = to;
+    last = p;
+  }
+  table[0] = last;
+  mps_ap_destroy(ambig); /* a segment with a buffer has no bars */
+  collect();
+  for (size_t i = 0; i < ROUNDS; ++i) {
+    mps_word_t done = mps_collections(arena);
+    last->word[1] = make(ap, NODE, 5);
+    table[1] = make(ap, NODE, 7);
+    nodes_scanned = 0;
+    mps_arena_release(arena);
+    for (size_t k = 0; k < 5000; ++k)
+      (void)make(ap, NODE, 3);
+    mps_arena_park(arena);
+    done = mps_collections(arena) - done;
+    if (done > 0)
+      least = tdo_min(least, nodes_scanned / done);
+    ck_assert_ptr_eq(table[0], last);
+    ck_assert_uint_eq(node_words(last->word[1]), 6);
+    ck_assert_uint_eq(node_words(table[1]), 8);
+  }
+  ck_assert_uint_lt(least, COUNT / 8);
+  mps_arena_park(arena);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(old);
+  mps_pool_destroy(nursery);
+  mps_chain_destroy(young);
+  close_pools();
+}
+END_TEST
+
 int main(void) {
   static const TTest *const *const tests[] = {
       &live_and_dead,  &long_lists,  &ambiguous_references,
@@ -790,7 +863,7 @@ int main(void) {
       &accounting,     &generations, &mutator,
       &finalization,   &dangling,    &held_buffers,
       &queries,        &transforms,  &destroyed_in_time,
-      &buffer_before_blocks, &odd_end};
+      &buffer_before_blocks, &old_ambiguous, &odd_end};
   Suite *suite = suite_create("ams");
   TCase *tcase = tcase_create("ams");
 

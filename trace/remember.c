@@ -199,6 +199,20 @@ static uint64_t remember_deadline(const tdo_heap_t *heap) {
   return heap->trace.started + (uint64_t)(heap->pause_time * 0.5e9);
 }
 
+bool tdo_remember_next(mps_arena_t heap, const tdo_gcseg_t *seg, char **base_o,
+                       char **limit_io) {
+  size_t limit = tdo_heap_page(heap, seg->seg.limit);
+  size_t p = tdo_summary_next(&heap->summary, tdo_heap_page(heap, *limit_io),
+                              limit, remember_mask(heap));
+
+  if (p == limit)
+    return false;
+  *base_o = tdo_heap_page_addr(heap, p);
+  p = tdo_summary_run(&heap->summary, p, limit, remember_mask(heap));
+  *limit_io = tdo_heap_page_addr(heap, p);
+  return true;
+}
+
 static void remember_pass(mps_arena_t heap) {
   uint64_t deadline = remember_deadline(heap);
   size_t p = 0, limit = heap->page_limit, scouted = 0, runs = 0;

@@ -125,6 +125,10 @@ size_t tdo_tenure_finish(mps_arena_t heap);
 void tdo_remember_harvest(mps_arena_t heap);
 /* Scan the pages that may refer to condemned generations (remember.c). */
 void tdo_remember_scan(mps_arena_t heap);
+/* The next pages of SEG, which is not white, from *LIMIT_IO on that may refer
+   to what is condemned: [*BASE_O, *LIMIT_IO), false if there are none. */
+bool tdo_remember_next(mps_arena_t heap, const tdo_gcseg_t *seg, char **base_o,
+                       char **limit_io);
 /* Those of SEG alone, put off by the flip. */
 void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg);
 /* One past the last page that holds nothing but what was scanned, up to
