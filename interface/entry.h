@@ -44,8 +44,11 @@
   } while (0)
 
 /* The lock if it can be had, for those who only look; undone by `if (entered)
-   tdo_heap_leave`. */
-#define ENTRY_LOOK(arena) tdo_heap_look(arena)
+   tdo_heap_leave`. Where it cannot, another thread may be inside. */
+#define ENTRY_LOOK(arena) tdo_heap_try_enter(arena)
+
+/* May rings be gone through? Another thread changes them. */
+#define ENTRY_CAN_WALK(arena) tdo_lock_mine(&(arena)->lock)
 
 /* From here on the collector may scan the caller's stack, from HOT: of the
    entry point's TDO_FRAME_RETURN. */

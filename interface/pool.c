@@ -83,6 +83,18 @@ static size_t pool_tails(mps_pool_t pool) {
   return size;
 }
 
+/* What a trapped point still has is nobody's to use, nor in use. */
+static size_t pool_trapped(mps_pool_t pool) {
+  size_t size = 0;
+
+  TDO_RING_FOR(node, &pool->aps) {
+    tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, node);
+    if (ap->trapped && ap->seg != NULL)
+      size += (size_t)(ap->limit - ap->frozen);
+  }
+  return size;
+}
+
 size_t mps_pool_free_size(mps_pool_t pool) {
   size_t size;
   bool entered;
@@ -90,12 +102,8 @@ size_t mps_pool_free_size(mps_pool_t pool) {
   ENTRY_POOL(pool, 0);
   entered = ENTRY_LOOK(pool->heap);
   size = pool->free;
-  TDO_RING_FOR(node, &pool->aps) {
-    /* What a trapped point still has is nobody's to use, nor in use. */
-    tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, pool_ring, node);
-    if (ap->trapped && ap->seg != NULL)
-      size += (size_t)(ap->limit - ap->frozen);
-  }
+  if (ENTRY_CAN_WALK(pool->heap))
+    size += pool_trapped(pool);
   if (entered && pool->klass->moving)
     size += pool_tails(pool);
   if (entered)

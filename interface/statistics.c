@@ -194,8 +194,9 @@ void tdo_arena_describe(mps_arena_t arena, FILE *stream) {
   reserved = tdo_space_reserved(&arena->space);
   committed = arena->space.committed;
   spare = tdo_space_spare(&arena->space);
-  TDO_RING_FOR(node, &arena->pools)
-    ++pools;
+  if (ENTRY_CAN_WALK(arena))
+    TDO_RING_FOR(node, &arena->pools)
+      ++pools;
   if (entered)
     tdo_heap_leave(arena);
   fprintf(stream,

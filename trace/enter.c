@@ -126,13 +126,6 @@ static bool enter_inside(tdo_heap_t *heap) {
   return true;
 }
 
-bool tdo_heap_look(tdo_heap_t *heap) {
-  if (enter_inside(heap))
-    return false;
-  tdo_heap_enter(heap);
-  return true;
-}
-
 bool tdo_heap_try_enter(tdo_heap_t *heap) {
   if (enter_inside(heap))
     return false;

@@ -19,10 +19,6 @@ void tdo_heap_leave(tdo_heap_t *heap);
    too, and wait for that. */
 bool tdo_heap_try_enter(tdo_heap_t *heap);
 
-/* As that, but it waits: for those who must not look while another thread is
-   inside. */
-bool tdo_heap_look(tdo_heap_t *heap);
-
 /* In such a handler: free P, of SIZE > 0 bytes, and destroy ROOT, as soon as
    somebody enters. The root is not scanned from now on; a block too small to
    be remembered in stays allocated. */
