@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "test/suite.h"
 
 enum { WORDS = 200, WORKERS = 2, BOTH = 2 };
@@ -19,7 +20,7 @@ typedef struct world {
   mps_addr_t held; /* an object, whose words are a root of the other arena */
 } world_t;
 
-static world_t worlds[BOTH];
+static world_t worlds[BOTH + 2]; /* the last two for in_a_third */
 static atomic_bool over;
 
 static void world_start(world_t *w, void *cold) {
@@ -142,4 +143,84 @@ START_TEST(both_ways) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("roots abroad", 60, {both_ways, 3})
+enum { MILLI = 1000 /* microseconds */ };
+
+/* Of an arena whose collection is to take so long. */
+static mps_res_t stay_root(mps_ss_t ss, void *p, size_t s) {
+  bool *stays = p;
+  (void)ss;
+  if (*stays)
+    for (size_t n = 0; n < s; ++n)
+      (void)usleep(10 * MILLI);
+  *stays = false;
+  return MPS_RES_OK;
+}
+
+static void collect_long(world_t *w, size_t n) {
+  bool stays = true;
+  mps_root_t root;
+  REQUIRE(mps_root_create(&root, w->arena, mps_rank_exact(), 0, stay_root,
+                          &stays, n) == MPS_RES_OK);
+  REQUIRE(mps_arena_collect(w->arena) == MPS_RES_OK);
+  mps_root_destroy(root);
+}
+
+/* Inside an arena of its own, registered with the first one, too. */
+static void *stay_in_a_third(void *p) {
+  world_t *w = p;
+  mps_thr_t there;
+  world_start(w, FRAME_COLD());
+  REQUIRE(mps_thread_reg(&there, worlds[0].arena) == MPS_RES_OK);
+  collect_long(w, 100);
+  mps_thread_dereg(there);
+  world_stop(w);
+  mps_arena_destroy(w->arena);
+  return NULL;
+}
+
+/* With the right to stop threads, which the next two come to wait for. */
+static void *stay_in_a_fourth(void *w) {
+  (void)usleep(100 * MILLI);
+  collect_long(w, 50);
+  return NULL;
+}
+
+static void *collect_second(void *w) {
+  (void)usleep(250 * MILLI);
+  REQUIRE(mps_arena_collect(((world_t *)w)->arena) == MPS_RES_OK);
+  return NULL;
+}
+
+static void *collect_first(void *w) {
+  (void)usleep(400 * MILLI);
+  REQUIRE(mps_arena_collect(((world_t *)w)->arena) == MPS_RES_OK);
+  return NULL;
+}
+
+/* The second arena, with a root in the first, waits for the third one, when
+   the first is lent to it: a thread that the first is to stop is inside the
+   third, and was stopped there. */
+START_TEST(in_a_third) {
+  void *(*const does[])(void *) = {collect_first, collect_second,
+                                   stay_in_a_third, stay_in_a_fourth};
+  enum { N = sizeof does / sizeof does[0], THIRD = 2 };
+  pthread_t ids[N];
+  for (size_t i = 0; i < N; ++i)
+    if (i != THIRD)
+      world_start(&worlds[i], FRAME_COLD());
+  world_lend(&worlds[1], &worlds[0]);
+  for (size_t i = 0; i < N; ++i)
+    REQUIRE(pthread_create(&ids[i], NULL, does[i], &worlds[i]) == 0);
+  for (size_t i = 0; i < N; ++i)
+    REQUIRE(pthread_join(ids[i], NULL) == 0);
+  mps_root_destroy(worlds[1].abroad_root);
+  for (size_t i = 0; i < N; ++i) {
+    if (i == THIRD)
+      continue;
+    world_stop(&worlds[i]);
+    mps_arena_destroy(worlds[i].arena);
+  }
+}
+END_TEST
+
+SUITE_LOOPS_MAIN("roots abroad", 60, {both_ways, 3}, {in_a_third, 1})

@@ -28,13 +28,18 @@ static void abroad_take(tdo_heap_t *heap) {
     heap->lender = 0;
   } else if (atomic_load(&heap->lent)) {
     heap->lender = tdo_lock_take_over(&heap->lock);
-    if (heap->is_stopped) /* so it says already */
-      tdo_stop_threads(heap->stopped, heap->stopped_count);
   } else {
     abroad_busy = true;
     return;
   }
   heap->held_for = abroad_for;
+}
+
+/* It says already that its threads are stopped. Those may have been inside
+   other arenas until all locks were had. */
+static void abroad_stop(tdo_heap_t *heap) {
+  if (heap->held_for == abroad_for && heap->lender != 0 && heap->is_stopped)
+    tdo_stop_threads(heap->stopped, heap->stopped_count);
 }
 
 void tdo_abroad_hold(tdo_heap_t *heap) {
@@ -47,6 +52,7 @@ void tdo_abroad_hold(tdo_heap_t *heap) {
     if (abroad_busy)
       (void)sched_yield();
   } while (abroad_busy);
+  tdo_heaps_each(abroad_stop);
 }
 
 static void abroad_give_back(tdo_heap_t *heap) {
