@@ -59,17 +59,17 @@ struct node {
 /* ---- scopes: what identifiers mean, innermost first; null is global */
 
 struct binding {
-  struct binding *next;
+  struct binding *next;  /* of the same list of the table */
+  struct binding *older; /* of the same scope */
+  struct scope *scope;
   val id; /* symbol or alias */
   struct var *var;
   val macro; /* when var is null */
 };
 
 struct scope {
-  struct scope *up;
-  size_t n, size;         /* of bindings; of lists, a power of two */
-  struct binding **lists; /* by the identifier's address */
-  struct binding *only;   /* while there is one list */
+  size_t depth; /* number of scopes it lies in, and one */
+  struct binding *bindings; /* the newest */
 };
 
 /* ---- expand.c */
@@ -94,7 +94,13 @@ struct node *define_value(val form, struct scope *sc);
 /* ---- scope.c */
 
 bool is_identifier(val v);
+/* Before a compilation: no scope is open. */
+void scope_none(void);
+/* Opens one within the innermost that is open. What is bound is bound in the
+   innermost. */
 struct scope *scope_new(struct scope *up);
+/* The innermost; all that lies within it has been expanded. */
+void scope_end(struct scope *sc);
 /* An error if the scope already binds the identifier. */
 void scope_check_new(struct scope *sc, val id, val form);
 struct var *scope_add(struct scope *sc, val id);

@@ -206,8 +206,7 @@ static struct node *body_nest(struct body *b) {
 struct node *expand_body(val forms, struct scope *sc) {
   struct body b = {.sc = scope_new(sc)};
   body_scan(&b, forms);
-  if (b.n == 0)
-    return node_const(UNSPEC);
   body_expand_items(&b);
-  return body_nest(&b);
+  scope_end(b.sc);
+  return b.n == 0 ? node_const(UNSPEC) : body_nest(&b);
 }

@@ -260,6 +260,7 @@ static struct node *make_lambda(val params, val body, val name,
       params = CDR(params);
   }
   node->body = expand_body(body, inner);
+  scope_end(inner);
   return node;
 }
 
@@ -396,7 +397,9 @@ static struct node *expand_macro_scope(val form, struct scope *sc, bool rec) {
     val macro = macro_from_spec(FORM1(CAR(l)), rec ? inner : sc);
     scope_add_macro(inner, CAR(CAR(l)), macro);
   }
-  return expand_body(REST1(form), inner);
+  struct node *body = expand_body(REST1(form), inner);
+  scope_end(inner);
+  return body;
 }
 
 static struct node *expand_let_syntax(val form, struct scope *sc) {
@@ -439,6 +442,7 @@ static struct node *expand_named_let(val form, struct scope *sc) {
   fix->vars[0] = scope_add(inner, name);
   fix->sub[0] =
       make_lambda(params, CDR(rest), syntax_strip(name), inner, form);
+  scope_end(inner);
   call->sub[0] = node_ref(fix->vars[0]);
   fix->body = call;
   return fix;
@@ -452,17 +456,18 @@ static struct node *expand_let(val form, struct scope *sc) {
   check_bindings(FORM1(form), form);
   int n = syntax_length(FORM1(form), form);
   struct node *let = node_new(N_LET, n);
-  struct scope *inner = scope_new(sc);
   let->vars = region_alloc(((size_t)n + 1) * sizeof *let->vars);
   val l = FORM1(form);
   for (int i = 0; i < n; i++, l = CDR(l))
     let->sub[i] = named(expand(FORM1(CAR(l)), sc), CAR(CAR(l)));
+  struct scope *inner = scope_new(sc);
   l = FORM1(form);
   for (int i = 0; i < n; i++, l = CDR(l)) {
     scope_check_new(inner, CAR(CAR(l)), form);
     let->vars[i] = scope_add(inner, CAR(CAR(l)));
   }
   let->body = expand_body(REST1(form), inner);
+  scope_end(inner);
   return let;
 }
 
@@ -483,6 +488,7 @@ static struct node *expand_let_star(val form, struct scope *sc) {
     let->vars[i] = scope_add_again(inner, CAR(CAR(l)));
   }
   let->body = expand_body(REST1(form), inner);
+  scope_end(inner);
   return let;
 }
 
@@ -650,6 +656,7 @@ void syntax_init(void) {
 
 val compile_toplevel(val form, val place) {
   region_reset();
+  scope_none();
   current_pos = place;
   struct node *lambda = node_new(N_LAMBDA, 0);
   lambda->value = FALSE;

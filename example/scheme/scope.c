@@ -5,12 +5,18 @@
    identifiers that remember a name and the scope of the macro's definition.
    An alias that is not bound itself means what its name means there.
 
-   A scope finds its bindings by the addresses of their identifiers, which the
-   region keeps where they are. */
+   The scopes that are open lie within each other, and each has its depth. All
+   their bindings are in one table, by the addresses of their identifiers, which
+   the region keeps where they are; of one identifier's, the newest is the
+   innermost. A scope seen from outside, by an alias, is the outer ones alone. */
 #include "ast.h"
 
-/* Bindings for each list of a scope, before there are more lists. */
-enum { FULL_LISTS = 4 };
+static struct {
+  struct binding **lists;
+  size_t n, size; /* of bindings; of lists, a power of two */
+} known;
+
+enum { FIRST_LISTS = 32 };
 
 bool is_identifier(val v) {
   return is_ref(v) && (ref_type(v) == T_SYMBOL || ref_type(v) == T_ALIAS);
@@ -27,27 +33,28 @@ static struct scope *scope_of(val tagged) {
   return (struct scope *)(tagged & ~(val)1);
 }
 
-static struct binding **list_for(struct scope *sc, val id) {
-  return &sc->lists[(id >> 4) & (sc->size - 1)];
+static struct binding **list_for(val id) {
+  return &known.lists[(id >> 4) & (known.size - 1)];
+}
+
+static struct binding *innermost(val id, struct scope *sc) {
+  struct binding *b = sc == NULL ? NULL : *list_for(id);
+  while (b != NULL && (b->id != id || b->scope->depth > sc->depth))
+    b = b->next;
+  return b;
 }
 
 static struct binding *bound_in(struct scope *sc, val id) {
-  struct binding *b = *list_for(sc, id);
-  while (b != NULL && b->id != id)
-    b = b->next;
-  return b;
+  struct binding *b = innermost(id, sc);
+  return b != NULL && b->scope == sc ? b : NULL;
 }
 
 /* The binding of *id_io; null when it is global, then *id_io is the symbol. */
 struct binding *scope_find(val *id_io, struct scope *sc) {
   for (;;) {
-    for (struct scope *s = sc; s != NULL; s = s->up) {
-      struct binding *b = bound_in(s, *id_io);
-      if (b != NULL)
-        return b;
-    }
-    if (ref_type(*id_io) != T_ALIAS)
-      return NULL;
+    struct binding *b = innermost(*id_io, sc);
+    if (b != NULL || ref_type(*id_io) != T_ALIAS)
+      return b;
     sc = scope_of(ALIAS_SCOPE(*id_io));
     *id_io = ALIAS_NAME(*id_io);
   }
@@ -65,30 +72,46 @@ bool is_keyword(val id, struct scope *sc, const char *name) {
   return id == word || id == own || (is_syntax(v) && v == SYM_VALUE(own));
 }
 
-static void binding_add(struct scope *sc, struct binding *b) {
-  struct binding **list = list_for(sc, b->id);
-  b->next = *list;
-  *list = b;
+static void make_lists(size_t size) {
+  known.size = size;
+  known.lists = region_alloc(size * sizeof *known.lists);
 }
 
-static void scope_grow(struct scope *sc) {
-  struct binding **lists = sc->lists;
-  size_t size = sc->size;
-  sc->size = size * 8;
-  sc->lists = region_alloc(sc->size * sizeof *sc->lists);
+/* Oldest first, so that the newest are at the front again. */
+static void move_list(struct binding *b) {
+  struct binding *reversed = NULL, *next;
+  for (; b != NULL; b = next) {
+    next = b->next;
+    b->next = reversed;
+    reversed = b;
+  }
+  for (b = reversed; b != NULL; b = next) {
+    struct binding **list = list_for(b->id);
+    next = b->next;
+    b->next = *list;
+    *list = b;
+  }
+}
+
+static void grow(void) {
+  struct binding **lists = known.lists;
+  size_t size = known.size;
+  make_lists(size * 4);
   for (size_t i = 0; i < size; i++)
-    for (struct binding *b = lists[i], *next; b != NULL; b = next) {
-      next = b->next;
-      binding_add(sc, b);
-    }
+    move_list(lists[i]);
 }
 
 static struct binding *binding_new(struct scope *sc, val id) {
   struct binding *b = region_alloc(sizeof *b);
   b->id = id;
-  if (sc->n++ == FULL_LISTS * sc->size)
-    scope_grow(sc);
-  binding_add(sc, b);
+  b->scope = sc;
+  b->older = sc->bindings;
+  sc->bindings = b;
+  if (known.n++ == known.size)
+    grow();
+  struct binding **list = list_for(id);
+  b->next = *list;
+  *list = b;
   return b;
 }
 
@@ -124,10 +147,23 @@ void scope_add_macro(struct scope *sc, val id, val macro) {
 
 struct scope *scope_new(struct scope *up) {
   struct scope *sc = region_alloc(sizeof *sc);
-  sc->up = up;
-  sc->lists = &sc->only;
-  sc->size = 1;
+  sc->depth = up == NULL ? 1 : up->depth + 1;
   return sc;
+}
+
+void scope_end(struct scope *sc) {
+  for (struct binding *b = sc->bindings; b != NULL; b = b->older) {
+    struct binding **list = list_for(b->id);
+    while (*list != b)
+      list = &(*list)->next;
+    *list = b->next;
+    known.n--;
+  }
+}
+
+void scope_none(void) {
+  known.n = 0;
+  make_lists(FIRST_LISTS);
 }
 
 void scope_check_new(struct scope *sc, val id, val form) {

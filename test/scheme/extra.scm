@@ -228,3 +228,11 @@
 (show (guard (e (#t (error-object-message e)))
         (eval `(define-record-type many #f many? ,@(fields 2000) v1999)
               (interaction-environment))))
+;; scopes within scopes
+(show (eval (let loop ((n 7000) (body 'v0))
+              (if (= n 0) body (loop (- n 1) `(let ((,(numbered (- n 1)) (- ,n 1))) ,body))))
+            (interaction-environment)))
+(show (eval `(let ((v0 7000))
+               (cond ,@(map (lambda (i) `((assv v0 '((,(+ i 1) . ,i))) => list)) (iota 7000))
+                     (else v0)))
+            (interaction-environment)))

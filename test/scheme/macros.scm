@@ -110,3 +110,23 @@
   (syntax-rules ()
     ((_ (p ...) (name body) ...) (list (let ((name (lambda (p ...) body))) (name p ...)) ...))))
 (show (let ((x 1) (y 2)) (my-methods (x y) (sum (+ x y)) (both (list x y)))))
+;; the same name bound in scope after scope, among many others, and seen from outside by a macro
+(define (bury n body)
+  (let loop ((n n) (body body))
+    (if (= n 0)
+        body
+        (loop (- n 1)
+              `(let ((x (+ x 1)) (,(string->symbol (string-append "y" (number->string n))) x))
+                 ,body)))))
+(show (eval `(let ((x 0))
+               (define-syntax outer-x (syntax-rules () ((_) x)))
+               ,(bury 1000 '(list (outer-x) x y1 y2 y999 y1000)))
+            (environment '(scheme base))))
+(show (eval `(let ((x 0) (y7 'seven))
+               (list ,(bury 100 '(list x y7 y100)) x y7
+                     (let ((x 5)) (let ((x 6) (y x)) (list x y y7)))
+                     ,(bury 50 'x)))
+            (environment '(scheme base))))
+(define-syntax in-turn
+  (syntax-rules () ((_ a b) (let ((x 1)) (let ((b 2)) (list x a b (let ((x 3)) (list x a b))))))))
+(show (let ((x 7)) (in-turn x y)) (let ((x 7)) (in-turn x x)))
