@@ -109,35 +109,66 @@ static val call_with_values(val expr, val formals, val body) {
               lambda(formals, body));
 }
 
+/* (cons a (cons b rest)) for (a b . rest). */
+static val list_of(val formals) {
+  val list = NIL, rest;
+  if (pair_count(formals, &rest) < 0)
+    raise_syntax("circular formals", formals);
+  for (; is_pair(formals); formals = CDR(formals))
+    list = cons(CAR(formals), list);
+  rest = rest == NIL ? syntax_quote(NIL) : rest;
+  for (; list != NIL; list = CDR(list))
+    rest = LIST(3, G("cons"), CAR(list), rest);
+  return rest;
+}
+
+static val nth_value(val all, intptr_t n) {
+  return n == 0 ? LIST(2, G("car"), all)
+                : LIST(3, G("list-ref"), all, FIX(n));
+}
+
+/* Bindings for a clause, in reverse: in front of *all_io that of a fresh
+   variable to the list of the values, or to the only one, and in front of
+   *vars_io those of the clause's variables. No clause lies within another. */
+static void bind_clause(val clause, val *all_io, val *vars_io) {
+  need(clause, 2);
+  val formals = CAR(clause), all = syntax_fresh("values"), rest;
+  bool one = is_pair(formals) && CDR(formals) == NIL;
+  val kept = one ? CAR(formals) : list_of(formals);
+  val value = call_with_values(CADR(clause), formals, LIST(1, kept));
+  *all_io = syntax_cons(LIST(2, all, value), *all_io);
+  intptr_t i = 0;
+  for (rest = formals; is_pair(rest); rest = CDR(rest), i++) {
+    val part = one ? all : nth_value(all, i);
+    *vars_io = syntax_cons(LIST(2, CAR(rest), part), *vars_io);
+  }
+  if (rest != NIL) {
+    val part = i == 0 ? all : LIST(3, G("list-tail"), all, FIX(i));
+    *vars_io = syntax_cons(LIST(2, rest, part), *vars_io);
+  }
+}
+
 static val rewrite_let_values(val form, struct scope *sc) {
   (void)sc;
   need(form, 3);
-  val pairs = NIL, bindings = NIL, formals = NIL;
+  val all = NIL, vars = NIL;
   syntax_length(CADR(form), form);
-  for (val l = CADR(form); l != NIL; l = CDR(l)) {
-    need(CAR(l), 2);
-    formals = cons(fresh_formals(CAR(CAR(l)), &pairs), formals);
-  }
-  for (; pairs != NIL; pairs = CDR(pairs))
-    bindings =
-        syntax_cons(LIST(2, CAR(CAR(pairs)), CDR(CAR(pairs))), bindings);
-  val body = syntax_cons(G("let"), syntax_cons(bindings, CDDR(form)));
-  val clauses = list_reverse(CADR(form));
-  for (; clauses != NIL; clauses = CDR(clauses), formals = CDR(formals))
-    body = call_with_values(CADR(CAR(clauses)), CAR(formals), LIST(1, body));
-  return body;
+  for (val l = CADR(form); l != NIL; l = CDR(l))
+    bind_clause(CAR(l), &all, &vars);
+  val body =
+      syntax_cons(G("let"), syntax_cons(list_reverse(vars), CDDR(form)));
+  return LIST(3, G("let"), list_reverse(all), body);
 }
 
 static val rewrite_let_star_values(val form, struct scope *sc) {
   (void)sc;
   need(form, 3);
-  val body = let_body(CDDR(form));
+  val bindings = NIL;
   syntax_length(CADR(form), form);
-  for (val l = list_reverse(CADR(form)); l != NIL; l = CDR(l)) {
-    need(CAR(l), 2);
-    body = call_with_values(CADR(CAR(l)), CAR(CAR(l)), LIST(1, body));
-  }
-  return body;
+  for (val l = CADR(form); l != NIL; l = CDR(l))
+    bind_clause(CAR(l), &bindings, &bindings);
+  bindings = list_reverse(bindings);
+  return syntax_cons(G("let*"), syntax_cons(bindings, CDDR(form)));
 }
 
 /* The first variable holds the list of all values until the others have
@@ -158,7 +189,7 @@ static val rewrite_define_values(val form, struct scope *sc) {
   intptr_t i = 1;
   all = syntax_cons(LIST(3, G("define"), first, values), all);
   for (val p = CDR(pairs); p != NIL; p = CDR(p)) {
-    val value = LIST(3, G("list-ref"), first, FIX(i++));
+    val value = nth_value(first, i++);
     all = syntax_cons(LIST(3, G("define"), CAR(CAR(p)), value), all);
   }
   val last = LIST(3, G("set!"), first, LIST(2, G("car"), first));
