@@ -303,12 +303,15 @@ val macro_expand(val macro, val form, struct scope *sc) {
                     .ellipsis = MACRO_ELLIPSIS(macro),
                     .definition = macro_scope(macro),
                     .use = sc};
+  struct region_mark mark = region_mark();
   for (val l = MACRO_RULES(macro); l != NIL; l = CDR(l)) {
     struct match *ms = NULL;
     val rule = CAR(l);
     if (match(&r, CDR(CAR(rule)), CDR(form), &ms)) {
       struct instance in = {&r, NULL};
-      return instantiate(&in, CAR(CDR(rule)), ms);
+      val result = instantiate(&in, CAR(CDR(rule)), ms);
+      region_release(mark);
+      return result;
     }
   }
   raise_syntax("no matching syntax rule", form);

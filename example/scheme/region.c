@@ -3,7 +3,7 @@
 
    The compiler's trees are C structures that hold values. Their blocks are
    ambiguous roots: what they mention stays where it is. All are given up
-   together when the compilation ends. */
+   together when the compilation ends; what one step of it needs, after it. */
 #include "scheme.h"
 
 #include <stdlib.h>
@@ -47,29 +47,39 @@ void *region_alloc(size_t bytes) {
   return p;
 }
 
-static void block_free(struct block *b) {
+static void block_drop(void) {
+  struct block *b = blocks;
+  blocks = b->next;
   mps_root_destroy(b->root);
   free(b);
+}
+
+static void block_clear(struct block *b, size_t used) {
+  memset((char *)b->data + used, 0, b->used - used);
+  b->used = used;
+}
+
+struct region_mark region_mark(void) {
+  return (struct region_mark){blocks, blocks == NULL ? 0 : blocks->used};
+}
+
+void region_release(struct region_mark mark) {
+  while (blocks != mark.block)
+    block_drop();
+  if (blocks != NULL)
+    block_clear(blocks, mark.used);
 }
 
 /* Keeps one block for the next compilation. */
 void region_reset(void) {
   while (blocks != NULL &&
-         (blocks->next != NULL || blocks->size > BLOCK_BYTES)) {
-    struct block *b = blocks;
-    blocks = b->next;
-    block_free(b);
-  }
-  if (blocks != NULL) {
-    memset(blocks->data, 0, blocks->used);
-    blocks->used = 0;
-  }
+         (blocks->next != NULL || blocks->size > BLOCK_BYTES))
+    block_drop();
+  if (blocks != NULL)
+    block_clear(blocks, 0);
 }
 
 void region_finish(void) {
-  while (blocks != NULL) {
-    struct block *b = blocks;
-    blocks = b->next;
-    block_free(b);
-  }
+  while (blocks != NULL)
+    block_drop();
 }

@@ -174,6 +174,14 @@ void memory_poll_finalization(void);
 
 void *region_alloc(size_t bytes);
 void region_reset(void);
+struct block;
+struct region_mark {
+  struct block *block;
+  size_t used;
+};
+struct region_mark region_mark(void);
+/* What has been allocated since the mark is given up. */
+void region_release(struct region_mark mark);
 void region_finish(void);
 
 /* ---- text.c: symbols */
