@@ -218,7 +218,7 @@
                 less?))))
 
 (define (sort s less?)
-  (cond ((procedure? s) (sort less? s))
+  (cond ((and (procedure? s) (not (procedure? less?))) (sort less? s))
         ((vector? s) (list->vector (sort (vector->list s) less?)))
         ((null? s) '())
         (else (%sort-list s (length s) less?))))

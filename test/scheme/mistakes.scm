@@ -303,6 +303,7 @@
      (eval 'x 5)
      (vector->list v 5)
      (exact->inexact 'a)
+     (sort car cdr)
      (sort 5 <)
      (sort '(1 a) <))
 ;; structures that contain themselves
