@@ -374,7 +374,41 @@ START_TEST(beside_another_chain) {
 }
 END_TEST
 
+/* Calls that ask for memory, or give it back. */
+static size_t memory_calls(void) {
+  tdo_statistics_s s = statistics();
+  return s.map_calls + s.unmap_calls + s.advise_calls;
+}
+
+/* Where large blocks come and go, their memory stays. */
+START_TEST(large_replaced) {
+  mps_ap_t leaf_ap;
+  mps_pool_t leafs;
+  size_t before = 0, full = 0, rounds = suite_size(4000, 400);
+  begin(UNHURRIED);
+  leafs = own_chain_pool(mps_class_amcz());
+  leaf_ap = point(leafs);
+  random_start();
+  for (size_t i = 0; i < 2 * rounds; ++i) {
+    if (i == rounds) {
+      before = memory_calls();
+      full = statistics().full_collections;
+    }
+    table[random_below(8)] = obj_on(leaf_ap, OBJ_LEAF, (size_t)4096 << i % 6);
+  }
+  if (!suite_varied() && statistics().mode != TDO_MODE_NAIVE) {
+    full = statistics().full_collections - full;
+    ck_assert_uint_gt(full, 100);
+    ck_assert_uint_lt(memory_calls() - before, full / 4);
+  }
+  memset(table, 0, sizeof table);
+  mps_arena_park(arena);
+  mps_ap_destroy(leaf_ap);
+  mps_pool_destroy(leafs);
+  end();
+}
+END_TEST
+
 SUITE_MAIN("small_heap", 60, replaced, short_pauses, made_meanwhile, lives_on,
            grows_and_shrinks, loosened, built, alike, instead,
-           instead_in_slices, noticed,
-           beside_another_chain)
+           instead_in_slices, noticed, beside_another_chain, large_replaced)

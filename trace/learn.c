@@ -17,6 +17,10 @@
 #define TENURE_LEAST 0.25 /* of its capacity that such a nursery has; */
 #define TENURE_SHARE 0.4  /* in the end this share of the heap */
 
+#define HOLD_NURSERY 1.25 /* of each nursery: of spare memory that is kept, */
+#define HOLD_GROWTH ((double)(24 << 20)) /* and what a heap grows by, at least,
+                                            to the next full one (full.c) */
+
 /* When nearly all of the middle generation survived, the nursery's survivors
    would just be copied once more there: for some collections they go past it
    to the top. Then the middle one is filled and looked at again. */
@@ -154,14 +158,16 @@ static void learn_full(tdo_heap_t *heap, double ns) {
   heap->top.fresh = 0;
 }
 
-/* The nurseries' memory is kept for their next rounds. */
+/* The memory is kept that the next nurseries, and the growth to the next full
+   collection, take: where large objects come and go, it was given back, and
+   asked for again, several times a second. */
 static void learn_hold(tdo_heap_t *heap) {
-  double hold = 0;
+  double hold = HOLD_GROWTH;
 
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
     if (chain->pools > 0)
-      hold += 1.25 * chain->gens[0].capacity;
+      hold += HOLD_NURSERY * chain->gens[0].capacity;
   }
   hold = tdo_fmin(hold, (double)heap->space.commit_limit / 4);
   tdo_space_hold(&heap->space, heap->explicit_collect ? 0 : (size_t)hold);
