@@ -5,6 +5,8 @@
 
 #define ZONES_TRIED 16 /* of a group's list before a fresh zone is taken */
 #define RESERVE_MOST ((size_t)64) /* zones at once, of the library's own */
+#define LARGE_PART 16 /* of a zone: more than that is large (AMC's buffers are
+                         not) */
 #define WARM_TRIED  64 /* of the free zones, for one with the right pages */
 
 static bool zone_usable(const tdo_space_t *sp, size_t z) {
@@ -168,16 +170,18 @@ static bool zone_find_grains(size_t *first_o, tdo_space_t *sp, size_t n,
   return best > 0;
 }
 
-/* Address space is short: N grains anywhere in known zones, whoever has
-   them. The zones touched become shared. */
-static bool zone_find_anywhere(size_t *first_o, tdo_space_t *sp, size_t n) {
+/* N grains anywhere in known zones; unless ANY will do, in those that nobody
+   has, or several groups. */
+static bool zone_find_across(size_t *first_o, tdo_space_t *sp, size_t n,
+                             bool any) {
   size_t grains = space_zone_first(sp, sp->zone_limit), at = 0;
 
   while (tdo_bits_find_clear_run(first_o, sp->used, at, grains, n)) {
     size_t z = space_zone_of(sp, *first_o);
     size_t end = space_zone_of(sp, *first_o + n - 1) + 1;
     size_t bad = z;
-    while (bad < end && tdo_bits_get(sp->zone_known, bad))
+    while (bad < end && tdo_bits_get(sp->zone_known, bad) &&
+           (any || sp->zone_group[bad] <= TDO_GROUP_SHARED))
       ++bad;
     if (bad == end)
       return true;
@@ -186,6 +190,19 @@ static bool zone_find_anywhere(size_t *first_o, tdo_space_t *sp, size_t n) {
       return false;
   }
   return false;
+}
+
+/* A large object changes its generation where it lies, and its zones are shared
+   then: one that fits between others of that kind goes there. Else each that is
+   a little larger than a zone would have two. */
+static bool zone_find_between(size_t *first_o, tdo_space_t *sp, size_t n,
+                              tdo_group_t group, bool high) {
+  if (n <= sp->zone_grains / LARGE_PART || group < TDO_GROUP_FIRST || high ||
+      sp->groups[group].huge || sp->groups[TDO_GROUP_SHARED].zones == 0)
+    return false;
+  return n > sp->zone_grains
+             ? zone_find_across(first_o, sp, n, false)
+             : zone_find_grains(first_o, sp, n, TDO_GROUP_SHARED, false);
 }
 
 /* Zones of the run that belong to others become shared, free ones GROUP's. */
@@ -226,7 +243,8 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
                                  high || group == TDO_GROUP_CONTROL)
                ? MPS_RES_OK
                : MPS_RES_RESOURCE;
-  if (zone_find_grains(first_o, sp, n, group, high))
+  if (zone_find_grains(first_o, sp, n, group, high) ||
+      zone_find_between(first_o, sp, n, group, high))
     return MPS_RES_OK;
   if (tdo_space_zone_find(&zone, sp, zones, high, sp->groups[group].huge) ==
       MPS_RES_OK) {
@@ -237,7 +255,8 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
       *first_o += zones * sp->zone_grains - n;
     return MPS_RES_OK;
   }
-  return zone_find_anywhere(first_o, sp, n) ? MPS_RES_OK : MPS_RES_RESOURCE;
+  /* Address space is short: the zones touched become shared. */
+  return zone_find_across(first_o, sp, n, true) ? MPS_RES_OK : MPS_RES_RESOURCE;
 }
 
 /* Bytes of tables of the zones from Z on, before END, that were not charged. */

@@ -161,6 +161,40 @@ START_TEST(test_placement) {
 }
 END_TEST
 
+/* Large runs go into zones that are shared, one behind the other over their
+   borders, other ones do not; those of other groups stay theirs. */
+START_TEST(test_between) {
+  size_t zone_grains, first, other, beside;
+  tdo_group_t group, apart;
+  space_start(ZONES * ZONE, SIZE_MAX, 0.5);
+  zone_grains = space.zone_grains;
+  group = tdo_space_group_new(&space, 5);
+  apart = tdo_space_group_new(&space, 6);
+  first = take(zone_grains + 1, group, false);
+  other = take(1, apart, false);
+  ck_assert_uint_eq(other / zone_grains, first / zone_grains + 2);
+  tdo_space_share(&space, first, first + zone_grains + 1);
+  beside = take(zone_grains / 16, group, false);
+  ck_assert_uint_eq(beside / zone_grains, other / zone_grains + 1);
+  tdo_space_free(&space, beside, zone_grains / 16);
+  beside = take(zone_grains / 16 + 1, group, false);
+  ck_assert_uint_eq(beside, first + zone_grains + 1);
+  tdo_space_free(&space, beside, zone_grains / 16 + 1);
+  beside = take(zone_grains + 2, group, false);
+  ck_assert_uint_gt(beside, other);
+  tdo_space_free(&space, other, 1);
+  other = take(zone_grains + 2, group, false);
+  ck_assert_uint_eq(other, first + zone_grains + 1);
+  ck_assert_uint_eq(space.zone_group[other / zone_grains], TDO_GROUP_SHARED);
+  ck_assert_uint_eq(space.zone_group[other / zone_grains + 1], group);
+  ck_assert_uint_gt(take(zone_grains / 2, TDO_GROUP_MANUAL, false), beside);
+  space_verify();
+  tdo_space_group_merge(&space, TDO_GROUP_SHARED, group);
+  tdo_space_group_merge(&space, TDO_GROUP_SHARED, apart);
+  space_stop();
+}
+END_TEST
+
 /* Of the zones that a group has, the one that is used most is used on: the
    others may become free. */
 START_TEST(test_fullest) {
@@ -698,7 +732,8 @@ START_TEST(test_create_refused) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_fullest, 1},
+SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_between, 1},
+                 {test_fullest, 1},
                  {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
                  {test_limits, 1}, {test_left, 2}, {test_too_large, 1},
                  {test_withheld, 1}, {test_holes, 1}, {test_kept, 1},
