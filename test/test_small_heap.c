@@ -360,6 +360,30 @@ START_TEST(noticed) {
 }
 END_TEST
 
+/* The same where all that is old is one large object, which is scanned as a
+   whole. */
+START_TEST(noticed_large) {
+  tdo_heap_t *heap;
+  size_t refs = 100000;
+  begin(UNHURRIED);
+  random_start();
+  heap = (tdo_heap_t *)arena;
+  table[0] = obj_on(small_ap, OBJ_NODE, refs);
+  (void)mps_arena_collect(arena);
+  mps_arena_release(arena);
+  heap->full.building = true;
+  heap->full.writes_most = 1e30;
+  heap->tenure = 0;
+  for (size_t i = 0; i < 1000000 && heap->remembered.written == 0; ++i) {
+    mps_addr_t p = obj_on(small_ap, OBJ_NODE, 6);
+    *obj_ref(table[0], random_below(refs)) = p;
+  }
+  ck_assert(suite_stressed() || heap->remembered.written > 100);
+  table[0] = NULL;
+  end();
+}
+END_TEST
+
 /* Beside a chain of the client's that has something, there are generations. */
 START_TEST(beside_another_chain) {
   size_t full;
@@ -411,4 +435,5 @@ END_TEST
 
 SUITE_MAIN("small_heap", 60, replaced, short_pauses, made_meanwhile, lives_on,
            grows_and_shrinks, loosened, built, alike, instead,
-           instead_in_slices, noticed, beside_another_chain, large_replaced)
+           instead_in_slices, noticed, noticed_large, beside_another_chain,
+           large_replaced)

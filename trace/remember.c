@@ -7,6 +7,10 @@
 #include "trace/pause.h"
 #include "trace/tell.h"
 
+#define REMEMBER_RUN   16 /* pages scanned as one, sharing a summary */
+#define REMEMBER_CLOCK 16 /* runs scanned between looks at the clock */
+#define REMEMBER_SITES 4  /* runs where something may be being built */
+
 size_t tdo_remember_end(mps_arena_t heap, tdo_gcseg_t *seg, size_t q,
                         const char *wide_limit) {
   size_t end = tdo_heap_page(heap, wide_limit);
@@ -42,20 +46,36 @@ static uint8_t remember_mask(mps_arena_t heap) {
   return (uint8_t)(heap->trace.bits | TDO_DIRTY);
 }
 
-/* The same as tracing, with a note of references to what is condemned. */
+/* Pages of [BASE, LIMIT) that refer to what is condemned, the last of them, and
+   other such references: a format may fix copies of its own. */
+typedef struct remember_young {
+  const char *base, *limit;
+  size_t pages, last;
+} remember_young_t;
+
+/* The same as tracing, with a note of such references. */
 static mps_res_t remember_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
   const tdo_gcseg_t *seg = tdo_gcseg_of(&scan->heap->space, *ref_io);
+  const char *at = (const char *)ref_io;
+  remember_young_t *young = scan->closure;
 
-  *(bool *)scan->closure |= seg != NULL && seg->white;
+  if (seg != NULL && seg->white) {
+    size_t page = at >= young->base && at < young->limit
+                      ? 1 + tdo_heap_page(scan->heap, at)
+                      : 0;
+    young->pages += page == 0 || page != young->last;
+    young->last = page;
+  }
   return tdo_trace_fix(scan, ref_io);
 }
 
 /* While something is taken to be built, it counts what is old and refers to
    what is young: it was written to. Hits tell of pages with bars only. */
-static void remember_watch(tdo_scan_t *scan, bool *young) {
+static void remember_watch(tdo_scan_t *scan, remember_young_t *young,
+                           const char *base, const char *limit) {
   const tdo_heap_t *heap = scan->heap;
 
-  *young = false;
+  *young = (remember_young_t){base, limit, 0, 0};
   if (TDO_LIKELY(!heap->full.building))
     return;
   tdo_scan_use(scan, remember_fix);
@@ -71,7 +91,7 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   tdo_scan_t scan;
   size_t next;
   mps_res_t res;
-  bool young;
+  remember_young_t young;
 
   if (seg->pool->klass->widen != NULL)
     seg->pool->klass->widen(seg->pool, seg, &wide_base, &wide_limit);
@@ -82,7 +102,7 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   }
   tdo_scan_init(&scan, heap, seg->rank);
   scan.ahead = !heap->trace.in_place;
-  remember_watch(&scan, &young);
+  remember_watch(&scan, &young, wide_base, wide_limit);
   /* Pages that are opened for what reaches into them lose their bars, but are
      not therefore to be scanned now. */
   next = tdo_summary_next(&heap->summary, q,
@@ -96,9 +116,11 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
                                      wide_limit);
   TDO_ASSERT(res == MPS_RES_OK, "a format's scan method failed");
   heap->trace.scanned += scan.bytes;
-  if (young) {
-    ++heap->remembered.runs;
-    heap->remembered.pages += q - p;
+  if (young.pages > 0) { /* a large object is scanned as a whole */
+    size_t whole = tdo_heap_page_up(heap, wide_limit) - p;
+    size_t pages = tdo_max(q - p, tdo_min(young.pages, whole));
+    heap->remembered.runs += 1 + (pages - 1) / REMEMBER_RUN;
+    heap->remembered.pages += pages;
   }
   tdo_tell_own(heap, true);
   q = remember_scanned(heap, seg, p, q, wide_limit, scan.ss._seen);
@@ -117,10 +139,6 @@ void tdo_remember_harvest(mps_arena_t heap) {
   if (heap->shielded)
     tdo_shield_harvest(&heap->shield, remember_written, heap);
 }
-
-#define REMEMBER_RUN   16 /* pages scanned as one, sharing a summary */
-#define REMEMBER_CLOCK 16 /* runs scanned between looks at the clock */
-#define REMEMBER_SITES 4  /* runs where something may be being built */
 
 /* Scan the run of SEG's pages at P, which may refer to what is condemned; one
    past the last page scanned. */
