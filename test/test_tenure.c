@@ -161,9 +161,9 @@ START_TEST(grown) {
 }
 END_TEST
 
-/* While nothing old is written to, it may grow further: the first one was of less
-   than half of the round's size. Where nobody knows, it is looked at again at
-   four times its size. */
+/* While nothing old is written to, it may grow further: the first one was of
+   less than half of the round's size. Where nobody knows, it is looked at again
+   at four times its size. */
 START_TEST(left_alone) {
   size_t size = 0;
   begin_unhurried();
