@@ -8,6 +8,7 @@
 #ifndef TDO_TEST_OBJECTS_H
 #define TDO_TEST_OBJECTS_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ enum { OBJ_NODE, OBJ_FORWARD, OBJ_PAD, OBJ_LEAF };
 enum { ROOTS = 1024, WORD = sizeof(mps_word_t) };
 
 static size_t obj_header; /* of the format, in bytes */
-static size_t obj_scans, obj_pads;
+static atomic_size_t obj_scans; /* of all threads */
+static size_t obj_pads;
 static mps_fmt_t fmt;
 static mps_chain_t chain;
 static mps_pool_t pool;

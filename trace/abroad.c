@@ -25,6 +25,10 @@ static void abroad_take(tdo_heap_t *heap) {
   if (!heap->shielded || tdo_lock_mine(&heap->lock))
     return;
   if (tdo_lock_try(&heap->lock)) {
+    if (heap->going) { /* it may be out of the table when locks go back */
+      tdo_lock_release(&heap->lock);
+      return;
+    }
     heap->lender = 0;
   } else if (atomic_load(&heap->lent)) {
     heap->lender = tdo_lock_take_over(&heap->lock);

@@ -109,6 +109,7 @@ struct mps_arena_s {
   size_t abroad;         /* roots in memory of other arenas (abroad.h) */
   bool holds_others;     /* their locks, in this session */
   atomic_bool lent;      /* its holder waits for the right */
+  bool going;            /* is being destroyed: not one of those others */
   uintptr_t lender;      /* that holder; 0: the lock was free */
   struct mps_arena_s *held_for; /* which arena with such roots has the lock */
   bool quiet;            /* signals are blocked until the session is over */
