@@ -788,7 +788,7 @@ END_TEST
    by each collection of what is young, once they have bars; but those that the
    client writes to are, and what they refer to stays where it is. */
 START_TEST(old_ambiguous) {
-  enum { COUNT = 5000, ROUNDS = 60 };
+  enum { COUNT = 4000, ROUNDS = 60 };
   mps_chain_t young;
   mps_pool_t nursery, old;
   mps_ap_t ap, ambig;
@@ -846,8 +846,8 @@ START_TEST(old_ambiguous) {
     ck_assert_uint_eq(node_words(last->word[1]), 6);
     ck_assert_uint_eq(node_words(table[1]), 8);
   }
-  /* Those in the page of the one that is written to are. */
-  ck_assert_uint_lt(least, COUNT / 8 + suite_pages(1) / (3 * sizeof(node_t *)));
+  if (suite_pages(1) == 4096) /* else all lie in two pages */
+    ck_assert_uint_lt(least, COUNT / 8);
   mps_arena_park(arena);
   mps_ap_destroy(ap);
   mps_pool_destroy(old);
