@@ -11,20 +11,8 @@ mps_rank_t mps_rank_ephemeron(void) {
   return TDO_RANK_EPHEMERON;
 }
 
-static mps_res_t ephemerons_alloc(void **p_o, void *closure, size_t size) {
-  mps_arena_t heap = closure;
-
-  return tdo_control_alloc(p_o, &heap->control, size);
-}
-
-static void ephemerons_free(void *closure, void *p, size_t size) {
-  mps_arena_t heap = closure;
-
-  tdo_control_free(&heap->control, p, size);
-}
-
 void tdo_ephemerons_init(tdo_ephemerons_t *e, mps_arena_t heap) {
-  tdo_table_memory_t memory = {heap, ephemerons_alloc, ephemerons_free};
+  tdo_table_memory_t memory = tdo_heap_table_memory(heap);
 
   memset(e, 0, sizeof *e);
   tdo_ring_init(&e->settling);

@@ -12,18 +12,6 @@ void tdo_finals_init(tdo_pool_t *pool) {
 
 /* ---- the index ---- */
 
-static mps_res_t index_alloc(void **p_o, void *closure, size_t size) {
-  mps_arena_t heap = closure;
-
-  return tdo_control_alloc(p_o, &heap->control, size);
-}
-
-static void index_free(void *closure, void *p, size_t size) {
-  mps_arena_t heap = closure;
-
-  tdo_control_free(&heap->control, p, size);
-}
-
 /* FINAL becomes part of the index, and of LIST, or of that in which others of
    its object are. Without memory there is no index. */
 static void index_add(mps_arena_t heap, tdo_ring_t *list,
@@ -77,7 +65,7 @@ static void index_add_list(mps_arena_t heap, tdo_ring_t *list) {
 
 /* Enter all that are registered. */
 static void index_make(mps_arena_t heap) {
-  tdo_table_memory_t memory = {heap, index_alloc, index_free};
+  tdo_table_memory_t memory = tdo_heap_table_memory(heap);
 
   tdo_table_init(&heap->finals.firsts, &memory);
   heap->finals.indexed = true;

@@ -463,6 +463,22 @@ bool tdo_heap_check(const tdo_heap_t *heap) {
   return true;
 }
 
+static mps_res_t heap_table_alloc(void **p_o, void *closure, size_t size) {
+  tdo_heap_t *heap = closure;
+
+  return tdo_control_alloc(p_o, &heap->control, size);
+}
+
+static void heap_table_free(void *closure, void *p, size_t size) {
+  tdo_heap_t *heap = closure;
+
+  tdo_control_free(&heap->control, p, size);
+}
+
+tdo_table_memory_t tdo_heap_table_memory(tdo_heap_t *heap) {
+  return (tdo_table_memory_t){heap, heap_table_alloc, heap_table_free};
+}
+
 double tdo_heap_size(const tdo_heap_t *heap) {
   double size = heap->top.size;
 

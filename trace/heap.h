@@ -241,6 +241,9 @@ static inline char *tdo_heap_page_addr(const tdo_heap_t *heap, size_t page) {
   return tdo_space_at(&heap->space, page << heap->page_shift);
 }
 
+/* Where tables of the heap's have their memory: among its own blocks. */
+tdo_table_memory_t tdo_heap_table_memory(tdo_heap_t *heap);
+
 /* Bytes in automatic pools. */
 double tdo_heap_size(const tdo_heap_t *heap);
 

@@ -3,21 +3,9 @@
 #include "code/check.h"
 #include "trace/walk.h"
 
-static mps_res_t transform_alloc(void **p_o, void *closure, size_t size) {
-  mps_arena_t heap = closure;
-
-  return tdo_control_alloc(p_o, &heap->control, size);
-}
-
-static void transform_free(void *closure, void *p, size_t size) {
-  mps_arena_t heap = closure;
-
-  tdo_control_free(&heap->control, p, size);
-}
-
 mps_res_t tdo_transform_create(tdo_transform_t **transform_o,
                                mps_arena_t heap) {
-  tdo_table_memory_t memory = {heap, transform_alloc, transform_free};
+  tdo_table_memory_t memory = tdo_heap_table_memory(heap);
   tdo_transform_t *t;
   void *p;
   mps_res_t res = tdo_control_alloc(&p, &heap->control, sizeof *t);
