@@ -7,7 +7,6 @@
 #define FULL_DENSE  0.75 /* more than this share survived: once more */
 #define FULL_SOLID  0.95 /* and once more; then .build may hold */
 #define FULL_FIRST  ((double)(16 << 20)) /* promoted, for the first one, */
-#define FULL_LEAST  ((double)(24 << 20)) /* for others, */
 #define FULL_CHEAP  ((double)(4 << 20))  /* and for cheap ones, */
 #define FULL_MINOR  2.0  /* that scan so many times what minor ones do */
 #define FULL_MIX    0.25 /* weight of the last one in what those do */
@@ -36,7 +35,7 @@ static double full_least(const tdo_full_t *full, double fresh) {
   if (full->filled == 0)
     return FULL_FIRST;
   cost = full->scanned * (1 + fresh / full->filled);
-  return cost <= FULL_MINOR * full->minor ? FULL_CHEAP : FULL_LEAST;
+  return cost <= FULL_MINOR * full->minor ? FULL_CHEAP : TDO_FULL_LEAST;
 }
 
 /* .paid */

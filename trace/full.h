@@ -34,6 +34,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define TDO_FULL_LEAST ((double)(24 << 20)) /* bytes promoted for one that is
+                                              neither the first nor .cheap */
+
 typedef struct tdo_full {
   double growth;      /* of the heap that makes one due */
   double survivors;   /* bytes that counted as alive after the last one */

@@ -17,9 +17,7 @@
 #define TENURE_LEAST 0.25 /* of its capacity that such a nursery has; */
 #define TENURE_SHARE 0.4  /* in the end this share of the heap */
 
-#define HOLD_NURSERY 1.25 /* of each nursery: of spare memory that is kept, */
-#define HOLD_GROWTH ((double)(24 << 20)) /* and what a heap grows by, at least,
-                                            to the next full one (full.c) */
+#define HOLD_NURSERY 1.25 /* of each nursery, of spare memory that is kept */
 
 /* When nearly all of the middle generation survived, the nursery's survivors
    would just be copied once more there: for some collections they go past it
@@ -162,7 +160,7 @@ static void learn_full(tdo_heap_t *heap, double ns) {
    collection, take: where large objects come and go, it was given back, and
    asked for again, several times a second. */
 static void learn_hold(tdo_heap_t *heap) {
-  double hold = HOLD_GROWTH;
+  double hold = TDO_FULL_LEAST;
 
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
