@@ -314,6 +314,20 @@ START_TEST(accounting) {
 }
 END_TEST
 
+/* A pool whose blocks begin in generation GEN of ON. */
+static mps_pool_t old_pool(mps_pool_class_t cls, mps_chain_t on, unsigned gen) {
+  mps_pool_t p;
+
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
+    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, on);
+    MPS_ARGS_ADD(args, MPS_KEY_GEN, gen);
+    ck_assert_int_eq(mps_pool_create_k(&p, arena, cls, args), MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return p;
+}
+
 /* Generations: survivors stay in theirs; a minor collection of others leaves
    blocks alone, and follows what they refer to. */
 START_TEST(generations) {
@@ -322,14 +336,7 @@ START_TEST(generations) {
 
   random_start();
   open_pools(_i);
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
-    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, chain);
-    MPS_ARGS_ADD(args, MPS_KEY_GEN, 2);
-    ck_assert_int_eq(mps_pool_create_k(&old, arena, class_of(_i), args),
-                     MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+  old = old_pool(class_of(_i), chain, 2);
   ap = make_ap(old, mps_rank_exact());
   for (size_t i = 0; i < TABLE; ++i)
     table[i] = make(ap, NODE, 500);
@@ -487,14 +494,7 @@ START_TEST(buffer_before_blocks) {
 
   open_pools(_i);
   large = make_chain(4000); /* segments of many pages */
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
-    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, large);
-    MPS_ARGS_ADD(args, MPS_KEY_GEN, 1); /* not a nursery: pages get bars */
-    ck_assert_int_eq(mps_pool_create_k(&old, arena, class_of(_i), args),
-                     MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+  old = old_pool(class_of(_i), large, 1); /* no nursery: pages get bars */
   ap = make_ap(old, mps_rank_exact());
   for (size_t i = 0; i < COUNT; ++i) {
     (void)make(ap, NODE, GAP);
@@ -804,14 +804,7 @@ START_TEST(old_ambiguous) {
   young = make_chain(30);
   nursery = make_pool(mps_class_amc(), moving_format, young);
   ap = make_ap(nursery, mps_rank_exact());
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
-    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, chain);
-    MPS_ARGS_ADD(args, MPS_KEY_GEN, 2);
-    ck_assert_int_eq(mps_pool_create_k(&old, arena, class_of(_i), args),
-                     MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+  old = old_pool(class_of(_i), chain, 2);
   ambig = make_ap(old, mps_rank_ambig());
   for (size_t i = 0; i < COUNT; ++i) {
     p = make(moving_ap, NODE, 1);

@@ -566,6 +566,8 @@ class Tune(unittest.TestCase):
         with tempfile.TemporaryDirectory() as room:
             path, _ = self.record(room, "ranged")
             for program, given in ((["testudo-replay", path], "off 1 0 0\n"),
+                                   (["testudo-replay", "--help"], ""),
+                                   (["testudo-calibrate", "--help"], ""),
                                    (["testudo-calibrate"], "")):
                 with open("/dev/full", "w") as full:
                     done = subprocess.run(

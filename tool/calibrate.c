@@ -6,6 +6,7 @@
 #include "code/clock.h"
 #include "code/track.h"
 #include "code/vm.h"
+#include "ending.h"
 
 #define PAGES  ((size_t)4096)
 #define ROUNDS 2000
@@ -140,23 +141,13 @@ static const char calibrate_usage[] =
     "It prints a line of JSON: what protection costs on this machine, in\n"
     "nanoseconds. There are no arguments.\n";
 
-/* What standard output holds is written, or the user is told. */
-static int calibrate_end(void) {
-  if (fflush(stdout) != 0) {
-    (void)fprintf(stderr, "testudo-calibrate: standard output: it cannot be "
-                          "written\n");
-    return 1;
-  }
-  return 0;
-}
-
 int main(int argc, char *argv[]) {
   struct sigaction action = {.sa_sigaction = on_fault,
                              .sa_flags = SA_SIGINFO | SA_NODEFER};
   void *p;
   if (argc == 2 && strcmp(argv[1], "--help") == 0) {
     printf("%s", calibrate_usage);
-    return calibrate_end();
+    return tool_end("testudo-calibrate", 0);
   }
   if (argc > 1) {
     (void)fprintf(stderr, "%s", calibrate_usage);
@@ -181,5 +172,5 @@ int main(int argc, char *argv[]) {
          hit > call ? hit - call : 0);
   measure_tracking();
   printf("}\n");
-  return calibrate_end();
+  return tool_end("testudo-calibrate", 0);
 }

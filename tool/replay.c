@@ -17,6 +17,7 @@
 #include "code/vm_double.h"
 #include "shield/internal.h"
 #include "bound.h"
+#include "ending.h"
 #include "looks.h"
 #include "recording.h"
 
@@ -366,7 +367,7 @@ int main(int argc, char **argv) {
   bool ok;
   if (argc == 2 && strcmp(argv[1], "--help") == 0) {
     (void)fputs(replay_usage, stdout);
-    return 0;
+    return tool_end("testudo-replay", 0);
   }
   if (argc != 2) {
     (void)fputs(replay_usage, stderr);
@@ -375,10 +376,5 @@ int main(int argc, char **argv) {
   recording_load(&recording, argv[1]);
   ok = replay_all();
   free(recording.data);
-  if (ferror(stdout)) {
-    (void)fprintf(stderr, "testudo-replay: standard output: it cannot be "
-                          "written\n");
-    return 1;
-  }
-  return ok ? 0 : 2;
+  return tool_end("testudo-replay", ok ? 0 : 2);
 }
