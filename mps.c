@@ -80,6 +80,7 @@
 #include "trace/message.c"
 #include "trace/nursery.c"
 #include "trace/pause.c"
+#include "trace/pin.c"
 #include "trace/policy.c"
 #include "trace/pool.c"
 #include "trace/remember.c"

@@ -175,6 +175,11 @@ void tdo_amc_close(amc_seg_t *seg);
 void tdo_amc_grey(amc_pool_t *amc, amc_seg_t *seg);
 /* The object at BASE stays in place. */
 void tdo_amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base);
+/* The bits of a reference to what is pinned in SEG, which may be promoted when
+   the collection is over. */
+static inline unsigned tdo_amc_pinned_bits(const amc_seg_t *seg) {
+  return seg->gc.gen->bit | seg->to->bit;
+}
 /* Does the ambiguous reference ADDR, into the object at BASE, keep it? */
 bool tdo_amc_pins(const amc_pool_t *amc, const char *base, const char *addr);
 /* Fix the ambiguous reference ADDR. */

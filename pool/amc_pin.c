@@ -216,7 +216,7 @@ mps_res_t tdo_amc_fix_ambig(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg,
                             char *addr) {
   char *base;
 
-  scan->ss._seen |= seg->gc.gen->bit;
+  scan->ss._seen |= tdo_amc_pinned_bits(seg);
   if (addr < seg->first || addr >= seg->condemned ||
       (seg->kept && seg->pins == NULL) ||
       amc_is_known(amc, seg, addr))

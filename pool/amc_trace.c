@@ -190,7 +190,7 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
     *ref_io = moved;
     scan->ss._seen |= seg->to->bit;
   } else if (tdo_amc_is_pinned(amc, seg, base) || seg->kept) {
-    scan->ss._seen |= seg->gc.gen->bit;
+    scan->ss._seen |= tdo_amc_pinned_bits(seg);
   } else if (scan->rank == TDO_RANK_WEAK) {
     *ref_io = NULL;
   } else {
@@ -201,7 +201,7 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
       scan->ss._seen |= seg->to->bit;
     } else {
       tdo_amc_pin(amc, seg, base);
-      scan->ss._seen |= seg->gc.gen->bit;
+      scan->ss._seen |= tdo_amc_pinned_bits(seg);
     }
   }
   return MPS_RES_OK;
@@ -321,7 +321,7 @@ mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
     if (moved == NULL) {
       pool->heap->trace.emergency = true;
       tdo_amc_pin(amc, seg, base);
-      scan->ss._seen |= gc->gen->bit;
+      scan->ss._seen |= tdo_amc_pinned_bits(seg);
       return MPS_RES_OK;
     }
     if (amc_is_plain(seg))
@@ -651,6 +651,7 @@ static void amc_cut_tail(amc_pool_t *amc, amc_seg_t *seg, const char *limit) {
 static void amc_found(amc_pool_t *amc, amc_seg_t *seg, size_t live) {
   seg->live = live;
   amc->pool.heap->trace.survived += live;
+  seg->gc.gen->survived += (double)live;
   if (seg->gc.gen->chain == NULL)
     tdo_evacuate_found(&amc->pool.heap->evacuate, live,
                        tdo_seg_size(&seg->gc.seg));
@@ -670,11 +671,25 @@ static char *amc_next_stay(amc_pool_t *amc, amc_seg_t *seg, char *p) {
   return p;
 }
 
+/* LIVE bytes of SEG, which is young and black, were pinned again: maybe it
+   grows old. */
+static void amc_pinned_again(amc_pool_t *amc, amc_seg_t *seg, size_t live) {
+  tdo_gen_t *gen = seg->to->gen;
+
+  if (!tdo_pin_again(&amc->pool.heap->pin, live))
+    return;
+  tdo_gcseg_promote(&seg->gc, gen);
+  tdo_gen_fill(gen, tdo_seg_size(&seg->gc.seg));
+  if (gen->chain == NULL)
+    tdo_gcseg_trust(&seg->gc);
+}
+
 /* What is left of the nailed SEG: pads between what stays, and the grains at
    both ends given back. */
 static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   char *p = seg->gc.seg.base, *first = NULL, *dead = p, *next;
   size_t live = 0, fetched = 0;
+  bool again = seg->gc.gen->chain != NULL && seg->live > 0;
 
   amc_note_pads(seg);
   for (; (p = amc_next_stay(amc, seg, p)) < seg->gc.filled; p = next) {
@@ -700,6 +715,8 @@ static void amc_reclaim_nailed(amc_pool_t *amc, amc_seg_t *seg) {
   amc_found(amc, seg, live);
   tdo_amc_close(seg);
   tdo_gcseg_clear_white(&seg->gc);
+  if (again)
+    amc_pinned_again(amc, seg, live);
 }
 
 /* A segment with black objects, or a buffer, beyond the white ones: these

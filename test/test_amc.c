@@ -374,6 +374,44 @@ START_TEST(test_old_large) {
 }
 END_TEST
 
+/* So do small ones that stay pinned, if there are many: each minor collection
+   scanned them all. */
+START_TEST(test_old_pinned) {
+  enum { PINNED = 20000, ROUNDS = 60 };
+  static mps_addr_t pinned[PINNED];
+  mps_message_type_t type = mps_message_type_gc();
+  size_t collections = 0, least = SIZE_MAX, bytes = 0;
+  mps_root_t root;
+  heap_start(_i ? mps_class_amcz() : mps_class_amc());
+  ck_assert_int_eq(mps_root_create_area(&root, arena, mps_rank_ambig(), 0,
+                                        pinned, pinned + PINNED, mps_scan_area,
+                                        NULL),
+                   MPS_RES_OK);
+  for (size_t i = 0; i < PINNED; ++i) {
+    pinned[i] = _i ? obj_on(ap, OBJ_LEAF, 16) : numbered(i);
+    bytes += obj_size(pinned[i]);
+  }
+  mps_message_type_enable(arena, type);
+  while (collections < ROUNDS) {
+    mps_message_t m;
+    table[0] = _i ? obj_on(ap, OBJ_LEAF, 2) : numbered(collections);
+    if (!mps_message_get(&m, arena, type))
+      continue;
+    if (++collections > ROUNDS / 2) {
+      size_t condemned = mps_message_gc_condemned_size(arena, m);
+      least = condemned < least ? condemned : least;
+    }
+    mps_message_discard(arena, m);
+  }
+  if (!suite_stressed())
+    ck_assert_uint_lt(least, bytes);
+  for (size_t i = 0; i < PINNED && !_i; ++i)
+    ck_assert_uint_eq(number_of(pinned[i]), i);
+  mps_root_destroy(root);
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_keys) {
   static const size_t extend[] = {1, 4096, 100000};
   mps_pool_t p;
@@ -797,7 +835,8 @@ SUITE_LOOPS_MAIN("amc", 60, {test_all_move, 1}, {test_all_move_header, 1},
                  {test_leaf_never_trapped, 1}, {test_trapped, 1},
                  {test_allocated_during, 1}, {test_allocated_during_leaf, 1},
                  {test_neighbours, 1}, {test_random_pins, 1},
-                 {test_pinned_large, 1}, {test_old_large, 2}, {test_keys, 1},
+                 {test_pinned_large, 1}, {test_old_large, 2},
+                 {test_old_pinned, 2}, {test_keys, 1},
                  {test_hash_arrays_and_gen, 1}, {test_byte_alignment, 1},
                  {test_one_mebibyte, 1}, {test_full, 1}, {test_long_list, 1},
                  {test_recut, 2}, {test_addr_object, 1}, {test_addr_pad, 4},

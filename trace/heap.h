@@ -12,6 +12,7 @@
 #include "trace/small.h"
 #include "trace/worth.h"
 #include "trace/nursery.h"
+#include "trace/pin.h"
 #include "trace/ld.h"
 #include "trace/message.h"
 #include "trace/finalize.h"
@@ -152,6 +153,7 @@ struct mps_arena_s {
                             the time in pauses until then */
   tdo_nursery_t nursery;
   tdo_evacuate_t evacuate;
+  tdo_pin_t pin;
   /* Old pages, and runs of them, that refer to what is young, as the last minor
      collection found while something was taken to be built; and all the pages,
      since ever, of those that found many runs. */

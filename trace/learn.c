@@ -184,6 +184,7 @@ void tdo_learn(tdo_heap_t *heap) {
     learn_full(heap, ns);
   else
     tdo_full_minor(&heap->full, (double)heap->trace.scanned, ns);
+  tdo_pin_learn(&heap->pin);
   learn_hold(heap);
   if (heap->explicit_collect)
     tdo_space_settle(&heap->space);

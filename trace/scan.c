@@ -61,6 +61,20 @@ static inline const mps_word_t *scan_end(const char *base, const char *limit) {
 
 #define AHEAD_OBJECTS 128 /* on their way at any time (.ahead) */
 #define AHEAD_WORDS   64  /* looked at for the next one, at most */
+#define AHEAD_CARD    256 /* bytes: from where on, in these, the object is
+                             sought that an ambiguous reference leads into */
+
+/* Have what REF leads to fetched. */
+static inline void scan_touch(const tdo_scan_t *scan, const char *ref) {
+  const char *p = ref;
+
+  __builtin_prefetch(ref);
+  if (TDO_UNLIKELY(scan->rank == TDO_RANK_AMBIG))
+    for (p -= (mps_word_t)ref % AHEAD_CARD; p < ref; p += TDO_CACHE_LINE)
+      __builtin_prefetch(p);
+  /* Else compilers find that the function does nothing. */
+  __asm__ volatile("" : : "r"(ref));
+}
 
 /* Have the next object that may be copied fetched (.ahead). The client's scan
    method meets them one by one, at each of which this is called: so as many
@@ -74,10 +88,7 @@ TDO_NO_SANITIZE static inline void scan_ahead(tdo_scan_t *scan) {
   while (p < end) {
     mps_word_t word = scan_word(p++);
     if (scan_may_be_white(scan, word)) {
-      const void *ref = (const void *)(word & ~(mps_word_t)7);
-      __builtin_prefetch(ref);
-      /* Else compilers find that the function does nothing. */
-      __asm__ volatile("" : : "r"(ref));
+      scan_touch(scan, (const char *)(word & ~(mps_word_t)7));
       break;
     }
   }
