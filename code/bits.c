@@ -43,32 +43,17 @@ void tdo_bits_clear_range(tdo_bits_t *t, size_t base, size_t limit) {
   }
 }
 
-/* The first bit of [BASE, LIMIT) that is set once words are xored with
-   FLIP, or LIMIT. */
-static size_t bits_next(const tdo_bits_t *t, size_t base, size_t limit,
-                        tdo_bits_t flip) {
+size_t tdo_bits_next_far(const tdo_bits_t *t, size_t base, size_t limit,
+                         tdo_bits_t flip) {
   size_t w = base / TDO_WORD_BITS, end = tdo_bits_words(limit);
-  tdo_bits_t x;
+
   TDO_CRITICAL(base <= limit);
-  if (base == limit) {
-    return limit;
+  while (++w < end) {
+    tdo_bits_t x = t[w] ^ flip;
+    if (x != 0)
+      return tdo_min(w * TDO_WORD_BITS + bits_low(x), limit);
   }
-  x = (t[w] ^ flip) & bits_mask(w, base, limit);
-  while (x == 0) { /* mostly there is no more to it */
-    if (++w == end) {
-      return limit;
-    }
-    x = t[w] ^ flip;
-  }
-  return tdo_min(w * TDO_WORD_BITS + bits_low(x), limit);
-}
-
-size_t tdo_bits_next_set(const tdo_bits_t *t, size_t base, size_t limit) {
-  return bits_next(t, base, limit, 0);
-}
-
-size_t tdo_bits_next_clear(const tdo_bits_t *t, size_t base, size_t limit) {
-  return bits_next(t, base, limit, BITS_ALL);
+  return limit;
 }
 
 size_t tdo_bits_next_in(const tdo_bits_t *t, const tdo_bits_t *not_in,
@@ -83,11 +68,11 @@ size_t tdo_bits_next_in(const tdo_bits_t *t, const tdo_bits_t *not_in,
 }
 
 bool tdo_bits_all_clear(const tdo_bits_t *t, size_t base, size_t limit) {
-  return bits_next(t, base, limit, 0) == limit;
+  return tdo_bits_next_set(t, base, limit) == limit;
 }
 
 bool tdo_bits_all_set(const tdo_bits_t *t, size_t base, size_t limit) {
-  return bits_next(t, base, limit, BITS_ALL) == limit;
+  return tdo_bits_next_clear(t, base, limit) == limit;
 }
 
 size_t tdo_bits_last_set(const tdo_bits_t *t, size_t base, size_t limit) {
@@ -99,6 +84,21 @@ size_t tdo_bits_last_set(const tdo_bits_t *t, size_t base, size_t limit) {
     }
   }
   return base;
+}
+
+/* Where a kept run goes on, a bit is added to the lowest of the bits that it
+   goes on with: the carry clears them all, and shows where they end. */
+void tdo_bits_keep_runs(tdo_bits_t *t, const tdo_bits_t *starts,
+                        const tdo_bits_t *kept, size_t n) {
+  tdo_bits_t goes_on = 0; /* bit 0: into this word */
+
+  for (size_t w = 0; w < tdo_bits_words(n); ++w) {
+    tdo_bits_t more = t[w] & ~starts[w];
+    tdo_bits_t first = (kept[w] << 1 | goes_on) & more, sum;
+    bool carry = __builtin_add_overflow(more, first, &sum);
+    goes_on = (tdo_bits_t)carry | kept[w] >> (TDO_WORD_BITS - 1);
+    t[w] = kept[w] | (more & ~sum);
+  }
 }
 
 size_t tdo_bits_count(const tdo_bits_t *t, size_t base, size_t limit) {

@@ -36,9 +36,33 @@ void tdo_bits_clear_range(tdo_bits_t *t, size_t base, size_t limit);
 bool tdo_bits_all_clear(const tdo_bits_t *t, size_t base, size_t limit);
 bool tdo_bits_all_set(const tdo_bits_t *t, size_t base, size_t limit);
 
+/* The first bit of [BASE, LIMIT) that is set once words are xored with FLIP, or
+   LIMIT: any, and one that is not in BASE's word. */
+size_t tdo_bits_next_far(const tdo_bits_t *t, size_t base, size_t limit,
+                         tdo_bits_t flip);
+
+static inline size_t tdo_bits_next(const tdo_bits_t *t, size_t base,
+                                   size_t limit, tdo_bits_t flip) {
+  tdo_bits_t x;
+
+  if (base >= limit)
+    return limit;
+  x = (t[base / TDO_WORD_BITS] ^ flip) >> base % TDO_WORD_BITS;
+  if (x != 0) /* mostly there is no more to it */
+    return tdo_min(base + (size_t)__builtin_ctzl(x), limit);
+  return tdo_bits_next_far(t, base, limit, flip);
+}
+
 /* Index of the first set (clear) bit in [BASE, LIMIT), or LIMIT if none. */
-size_t tdo_bits_next_set(const tdo_bits_t *t, size_t base, size_t limit);
-size_t tdo_bits_next_clear(const tdo_bits_t *t, size_t base, size_t limit);
+static inline size_t tdo_bits_next_set(const tdo_bits_t *t, size_t base,
+                                       size_t limit) {
+  return tdo_bits_next(t, base, limit, 0);
+}
+
+static inline size_t tdo_bits_next_clear(const tdo_bits_t *t, size_t base,
+                                         size_t limit) {
+  return tdo_bits_next(t, base, limit, ~(tdo_bits_t)0);
+}
 
 /* The same for bits that are set in T and clear in NOT_IN. */
 size_t tdo_bits_next_in(const tdo_bits_t *t, const tdo_bits_t *not_in,
@@ -46,6 +70,12 @@ size_t tdo_bits_next_in(const tdo_bits_t *t, const tdo_bits_t *not_in,
 
 /* One past the last set bit in [BASE, LIMIT), or BASE if none. */
 size_t tdo_bits_last_set(const tdo_bits_t *t, size_t base, size_t limit);
+
+/* The N bits of T are runs, each of which ends before the next bit of STARTS,
+   which are set in T, or the next clear one: keep those runs whose first bit is
+   in KEPT, which is within STARTS, and clear the others. */
+void tdo_bits_keep_runs(tdo_bits_t *t, const tdo_bits_t *starts,
+                        const tdo_bits_t *kept, size_t n);
 
 /* Number of set bits in [BASE, LIMIT). */
 size_t tdo_bits_count(const tdo_bits_t *t, size_t base, size_t limit);

@@ -242,6 +242,15 @@ static size_t nm_buffer_most(const tdo_nm_pool_t *nm) {
   return tdo_max(NM_BUFFER_LEAST, tdo_round_down((size_t)share, 4096));
 }
 
+/* A run of UNITS that are free, upwards from where the last one was. */
+static bool nm_find_run(size_t *first_o, const tdo_nm_seg_t *seg,
+                        size_t units) {
+  return tdo_bits_find_clear_run(first_o, seg->used, seg->rover, seg->units,
+                                 units) ||
+         (seg->rover > 0 &&
+          tdo_bits_find_clear_run(first_o, seg->used, 0, seg->units, units));
+}
+
 /* A buffer from what is free; look at MOST segments in vain. */
 static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size,
                          size_t most) {
@@ -252,9 +261,10 @@ static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size,
     seg = nm_find_room(nm, ap->rank, units, most);
     if (seg == NULL)
       return false;
-    if (tdo_bits_find_clear_run(&first, seg->used, 0, seg->units, units)) {
+    if (nm_find_run(&first, seg, units)) {
       limit = first + tdo_max(units, nm_buffer_most(nm) >> nm->shift);
       limit = tdo_bits_next_set(seg->used, first, tdo_min(limit, seg->units));
+      seg->rover = limit;
       nm_attach(nm, ap, seg, first, limit, false);
       return true;
     }
@@ -322,6 +332,7 @@ static void nm_free_run(tdo_nm_seg_t *seg, size_t first, size_t limit) {
   tdo_bits_clear_range(seg->used, first, limit);
   first = tdo_bits_last_set(seg->used, 0, first);
   limit = tdo_bits_next_set(seg->used, limit, seg->units);
+  seg->rover = tdo_min(seg->rover, first);
   seg->largest = tdo_max(seg->largest, limit - first);
 }
 
@@ -346,7 +357,7 @@ void tdo_nm_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit) {
       nm->freed(nm, seg, init, limit);
   }
   tdo_gen_fill(nm->gen, tdo_ap_count(ap, init));
-  if (!seg->gc.white && tdo_bits_all_clear(seg->used, 0, seg->units))
+  if (!seg->gc.white && seg->free == tdo_seg_size(&seg->gc.seg))
     tdo_nm_seg_free(seg);
   else
     tdo_nm_give_room(seg);
@@ -379,7 +390,10 @@ static void nm_sweep_gap(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, size_t base,
 static void nm_sweep(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg) {
   size_t p = 0, known = seg->units, past = seg->units;
 
-  if (seg->gc.ap != NULL) {
+  if (seg->gc.ap == NULL && nm->freed == NULL) {
+    tdo_bits_keep_runs(seg->used, seg->starts, seg->marks, seg->units);
+    p = seg->units;
+  } else if (seg->gc.ap != NULL) {
     known = tdo_nm_unit(seg, seg->known);
     past = seg->units == 1
                ? 1
@@ -427,9 +441,11 @@ void tdo_nm_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   }
   pool->heap->trace.survived += used;
   gc->gen->survived += (double)used;
+  gc->gen->stayed += (double)used;
   nm_set_free(seg, tdo_seg_size(&gc->seg) - used);
   tdo_gcseg_clear_white(gc);
   seg->largest = nm_largest(seg);
+  seg->rover = 0;
   tdo_nm_give_room(seg);
 }
 

@@ -37,6 +37,7 @@ typedef struct tdo_nm_seg {
   size_t grey_first, grey_limit;
   size_t free;    /* bytes counted in pool->free */
   size_t largest; /* no free run has more units */
+  size_t rover;   /* the unit from which on the next one is sought */
   char *known;
 } tdo_nm_seg_t;
 

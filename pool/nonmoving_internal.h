@@ -16,8 +16,15 @@ static inline char *tdo_nm_addr(const tdo_nm_seg_t *seg, size_t i) {
 
 /* One past the last unit of the block that starts at unit I (.starts). */
 static inline size_t tdo_nm_block_end(const tdo_nm_seg_t *seg, size_t i) {
-  size_t limit = seg->units, known;
+  size_t limit = seg->units, known, next = i + 1;
+  tdo_bits_t ends;
 
+  if (TDO_LIKELY(seg->gc.ap == NULL && next < limit)) {
+    ends = (seg->starts[next / TDO_WORD_BITS] |
+            ~seg->used[next / TDO_WORD_BITS]) >> next % TDO_WORD_BITS;
+    if (TDO_LIKELY(ends != 0))
+      return tdo_min(next + (size_t)__builtin_ctzl(ends), limit);
+  }
   if (seg->gc.ap != NULL && seg->units > 1) {
     known = tdo_nm_unit(seg, seg->known);
     if (i < known)

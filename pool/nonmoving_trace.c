@@ -73,7 +73,8 @@ static void nm_mark(tdo_nm_seg_t *seg, size_t i) {
   tdo_bits_set(seg->greys, i);
   seg->grey_first = tdo_min(seg->grey_first, i);
   seg->grey_limit = tdo_max(seg->grey_limit, i + 1);
-  tdo_gcseg_set_grey(&seg->gc);
+  if (!seg->gc.grey)
+    tdo_gcseg_set_grey(&seg->gc);
 }
 
 /* Is an object at BASE, as an ambiguous reference to it would have it? A
@@ -202,8 +203,9 @@ mps_res_t tdo_nm_scan_all(tdo_nm_pool_t *nm, tdo_scan_t *scan,
   return MPS_RES_OK;
 }
 
-/* Take the lowest grey block; false if there is none. */
-static bool nm_next_grey(size_t *i_o, tdo_nm_seg_t *seg) {
+/* Take the lowest grey block, and those that follow it without a gap, units
+   [*BASE_O, *LIMIT_O); false if there is none. */
+static bool nm_next_grey(size_t *base_o, size_t *limit_o, tdo_nm_seg_t *seg) {
   size_t i = seg->grey_limit;
 
   if (seg->grey_first < seg->grey_limit)
@@ -213,24 +215,26 @@ static bool nm_next_grey(size_t *i_o, tdo_nm_seg_t *seg) {
     seg->grey_limit = 0;
     return false;
   }
-  tdo_bits_clear(seg->greys, i);
-  seg->grey_first = i + 1;
-  *i_o = i;
+  *base_o = i;
+  do {
+    tdo_bits_clear(seg->greys, i);
+    i = tdo_nm_block_end(seg, i);
+  } while (i < seg->grey_limit && tdo_bits_get(seg->greys, i));
+  *limit_o = seg->grey_first = i;
   return true;
 }
 
 mps_res_t tdo_nm_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc) {
   tdo_nm_pool_t *nm = tdo_nm_of(pool);
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
-  size_t i;
+  size_t base, limit;
 
   if (!gc->white) /* all that is weak is grey; the rest was remembered */
     return gc->rank > TDO_RANK_EXACT ? tdo_nm_scan_all(nm, scan, seg)
                                      : MPS_RES_OK;
-  while (nm_next_grey(&i, seg)) {
-    mps_res_t res =
-        nm_scan_objects(nm, scan, tdo_nm_addr(seg, i),
-                        tdo_nm_addr(seg, tdo_nm_block_end(seg, i)));
+  while (nm_next_grey(&base, &limit, seg)) {
+    mps_res_t res = nm_scan_objects(nm, scan, tdo_nm_addr(seg, base),
+                                    tdo_nm_addr(seg, limit));
     if (res != MPS_RES_OK)
       return res;
   }

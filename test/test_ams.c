@@ -598,6 +598,41 @@ START_TEST(transforms) {
 END_TEST
 
 /* An exact reference to nothing is noticed. */
+/* Where nothing else is made, and all stays in its generation, as much is made
+   before the next collection as lives: each of them looks at all of it. */
+START_TEST(few_collections) {
+  enum { LIVE = 1000, WORDS = 1000, ROUNDS = 10 };
+  mps_message_type_t type = mps_message_type_gc();
+  size_t collections = 0;
+  mps_message_t m;
+  mps_pool_t p;
+  mps_ap_t ap;
+  node_t *all;
+
+  start();
+  p = make_pool(class_of(_i), format, NULL);
+  ap = make_ap(p, mps_rank_exact());
+  mps_arena_release(arena);
+  all = table[0] = make(ap, NODE, LIVE);
+  for (size_t i = 0; i < LIVE; ++i)
+    all->word[i] = make(ap, NODE, WORDS);
+  mps_message_type_enable(arena, type);
+  for (size_t i = 0; i < ROUNDS * LIVE; ++i) {
+    all->word[i * 7 % LIVE] = make(ap, NODE, WORDS);
+    while (mps_message_get(&m, arena, type)) {
+      ++collections;
+      mps_message_discard(arena, m);
+    }
+  }
+  if (!suite_stressed())
+    ck_assert_uint_le(collections, ROUNDS);
+  mps_arena_park(arena);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(p);
+  stop();
+}
+END_TEST
+
 START_TEST(dangling) {
   node_t *p;
 
@@ -857,7 +892,7 @@ int main(void) {
       &accounting,     &generations, &mutator,
       &finalization,   &dangling,    &held_buffers,
       &queries,        &transforms,  &destroyed_in_time,
-      &buffer_before_blocks, &old_ambiguous, &odd_end};
+      &buffer_before_blocks, &old_ambiguous, &odd_end, &few_collections};
   Suite *suite = suite_create("ams");
   TCase *tcase = tcase_create("ams");
 

@@ -140,6 +140,35 @@ START_TEST(empty_ranges) {
 }
 END_TEST
 
+/* Runs, some of which are kept, and free bits between. */
+START_TEST(keep_runs) {
+  static tdo_bits_t starts[sizeof table / sizeof table[0]];
+  static tdo_bits_t kept[sizeof table / sizeof table[0]];
+  for (int round = 0; round < ROUNDS / 10; ++round) {
+    size_t longest = 1 + random_below(round % 2 == 0 ? 5 : 150);
+    size_t n = 1 + random_below(BITS);
+    memset(table, 0, sizeof table);
+    memset(starts, 0, sizeof starts);
+    memset(kept, 0, sizeof kept);
+    memset(model, 0, sizeof model);
+    for (size_t i = random_below(2); i < n;) {
+      size_t end = i + 1 + random_below(longest);
+      bool keep = random_below(2) == 0;
+      end = end < n ? end : n;
+      tdo_bits_set_range(table, i, end);
+      tdo_bits_set(starts, i);
+      if (keep)
+        tdo_bits_set(kept, i);
+      for (; i < end; ++i)
+        model[i] = keep;
+      i += random_below(3) == 0 ? random_below(longest) : 0;
+    }
+    tdo_bits_keep_runs(table, starts, kept, n);
+    compare();
+  }
+}
+END_TEST
+
 START_TEST(words) {
   ck_assert_uint_eq(tdo_bits_words(0), 0);
   ck_assert_uint_eq(tdo_bits_words(1), 1);
@@ -183,6 +212,7 @@ int main(void) {
   random_start();
   tcase_add_test(tests, against_model);
   tcase_add_test(tests, empty_ranges);
+  tcase_add_test(tests, keep_runs);
   tcase_add_test(tests, words);
   tcase_add_test(tests, stays_inside);
   tcase_add_test(tests, bytes);

@@ -10,6 +10,8 @@
 static double nursery, middle;
 static double copied; /* with the last one */
 static double rooted; /* beside the heap */
+static double stayed; /* in the middle one, for good */
+static bool unused;   /* the nursery */
 
 /* What they get in a heap of so much, OLD of it beyond the chain, if they had
    better have so much. */
@@ -19,6 +21,8 @@ static void sizes_old(double heap, double old, double wished,
                                .old = old * MIB,
                                .rooted = rooted * MIB,
                                .copied = copied * MIB,
+                               .stayed = stayed * MIB,
+                               .unused = unused,
                                .pause_time = pause,
                                .commit_limit = limit * MIB,
                                .least = MIB};
@@ -80,6 +84,33 @@ START_TEST(by_rooted) {
   sizes(10, 100, 10, 0.1, 30);
   check_sizes(5, 5);
   rooted = 0;
+}
+END_TEST
+
+/* As much is to be made as what stays in the middle one, if there is room. */
+START_TEST(by_stayed) {
+  stayed = 90;
+  sizes(100, 1, 1, 0.1, 1e6);
+  check_sizes(8, 90);
+  sizes(100, 1, 200, 0.1, 1e6);
+  check_sizes(8, 90);
+  sizes(100, 1, 1, 0.1, 300);
+  check_sizes(8, 50);
+  stayed = 3;
+  sizes(100, 1, 20, 0.1, 1e6);
+  check_sizes(8, 32);
+  stayed = 0;
+}
+END_TEST
+
+/* The middle one is a nursery where nothing is made in that. */
+START_TEST(by_unused) {
+  unused = true;
+  sizes(0, 1, 0.1, 0.1, 1e6);
+  check_sizes(1, 1);
+  sizes(1000, 1, 1, 0.1, 1e6);
+  check_sizes(8, 32);
+  unused = false;
 }
 END_TEST
 
@@ -279,6 +310,6 @@ START_TEST(when) {
 }
 END_TEST
 
-SUITE_MAIN("nursery", 10, by_heap, by_rooted, by_copied, as_wished, by_old,
+SUITE_MAIN("nursery", 10, by_heap, by_rooted, by_stayed, by_unused, by_copied, as_wished, by_old,
            middle_found, by_limits, by_commit_limit, tried, bounded,
            not_compared, not_noted, when)

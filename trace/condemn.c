@@ -80,7 +80,7 @@ void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen) {
   if (tdo_condemn_any(gen))
     tdo_gen_condemn(gen);
   if (!condemn_begun(gen))
-    gen->survived = gen->condemned_size = 0;
+    gen->survived = gen->stayed = gen->condemned_size = 0;
   gen->fresh = 0;
   heap->trace.bits |= gen->condemned ? gen->bit : 0;
   TDO_RING_FOR(node, &gen->segs) {
@@ -110,7 +110,7 @@ static bool condemn_seg_ahead(mps_arena_t heap, tdo_gcseg_t *seg) {
   if (seg->leaf || klass->stays == NULL || !klass->stays(seg->pool, seg))
     return false;
   if (!condemn_begun(gen))
-    gen->survived = gen->condemned_size = 0;
+    gen->survived = gen->stayed = gen->condemned_size = 0;
   condemn_seg(heap, seg);
   tdo_bits_set_range(heap->ahead, tdo_heap_page(heap, seg->seg.base),
                      tdo_heap_page(heap, seg->seg.limit));

@@ -289,10 +289,8 @@ static void gcseg_make_dirty(tdo_gcseg_t *seg, size_t p, size_t q) {
 }
 
 bool tdo_gcseg_may_bar(const tdo_gcseg_t *seg) {
-  const tdo_gen_t *gen = seg->gen;
-
   return seg->ap == NULL && !seg->filling && !seg->unsteady &&
-         !(gen->chain != NULL && gen->index == 0);
+         !seg->gen->youngest;
 }
 
 /* Can a write bar on pages of SEG that refer to SEEN pay? */

@@ -80,6 +80,15 @@ void tdo_gen_finish(tdo_gen_t *gen) {
   gen_drop_groups(gen, gen->next_group);
 }
 
+/* The common bit, once it is one of these, stays: there may be others. */
+void tdo_gen_set_youngest(tdo_gen_t *gen, bool youngest) {
+  gen->youngest = youngest;
+  if (youngest)
+    gen->heap->nursery_bits |= gen->bit;
+  else if (gen->bit < (1u << GEN_BITS_OWN))
+    gen->heap->nursery_bits &= (unsigned char)~gen->bit;
+}
+
 /* A bit for a new generation: its own while they last, else the common one.
    Bits are taken for the arena's life unless the chain goes. */
 static unsigned char gen_take_bit(mps_arena_t heap) {
@@ -123,7 +132,7 @@ mps_res_t tdo_chain_create(tdo_chain_t **chain_o, mps_arena_t heap,
     gen->bit = gen_take_bit(heap);
     gen_init(gen, heap);
   }
-  heap->nursery_bits |= chain->gens[0].bit;
+  tdo_gen_set_youngest(&chain->gens[0], true);
   tdo_ring_init(&chain->heap_ring);
   tdo_ring_append(&heap->chains, &chain->heap_ring);
   chain->sig = TDO_CHAIN_SIG;

@@ -43,7 +43,11 @@ struct tdo_gen {
   double size;         /* bytes of segments in it */
   bool condemned;      /* by the collection in progress */
   bool shares;         /* it has no groups of its own (.share) */
-  double condemned_size, survived; /* in the last collection */
+  bool youngest;       /* each collection of its chain condemns it: the first,
+                          and the second while nothing is made in that */
+  double condemned_size, survived; /* in the last collection, */
+  double stayed;       /* and of what survived, bytes that are in it for good,
+                          since they are in pools that do not move */
   tdo_ring_t segs;     /* tdo_gcseg_t.gen_ring, not white */
   tdo_ring_t white;    /* condemned segments */
   tdo_group_t group[TDO_PLACES];       /* where new segments go; 0 before any
@@ -83,6 +87,9 @@ double tdo_chain_size(const tdo_chain_t *chain);
 
 /* Generation INDEX of CHAIN; the top one if INDEX is the chain's count. */
 tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);
+
+/* GEN is youngest from now on, or not. */
+void tdo_gen_set_youngest(tdo_gen_t *gen, bool youngest);
 
 /* BYTES were allocated or promoted into GEN. */
 void tdo_gen_fill(tdo_gen_t *gen, size_t bytes);

@@ -96,7 +96,7 @@ struct mps_arena_s {
   tdo_chain_t *default_chain;
   unsigned huge;         /* TDO_KEY_HUGE */
   unsigned char bits_taken; /* generation bits in use */
-  unsigned char nursery_bits; /* of the first generations of chains */
+  unsigned char nursery_bits; /* of the youngest generations of chains */
   tdo_gen_t top;
   tdo_trace_t trace;
   tdo_clamp_t clamp;
@@ -152,6 +152,8 @@ struct mps_arena_s {
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
   tdo_nursery_t nursery;
+  double made;           /* bytes that were condemned in the default chain's
+                            nursery since the generation after it was */
   tdo_evacuate_t evacuate;
   tdo_pin_t pin;
   /* Old pages, and runs of them, that refer to what is young, as the last minor

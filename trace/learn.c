@@ -17,6 +17,10 @@
 #define TENURE_LEAST 0.25 /* of its capacity that such a nursery has; */
 #define TENURE_SHARE 0.4  /* in the end this share of the heap */
 
+#define UNUSED 0.0625 /* of a nursery is made between two collections of the
+                         generation after it: pools that do not move make all
+                         there */
+
 #define HOLD_NURSERY 1.25 /* of each nursery, of spare memory that is kept */
 
 /* When nearly all of the middle generation survived, the nursery's survivors
@@ -105,9 +109,13 @@ static void learn_adapt(tdo_heap_t *heap, double ns) {
       nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
     tdo_nursery_note(&heap->nursery, ns, nursery->condemned_size,
                      nursery->survived);
-  if (trace->last > 0)
+  heap->made += nursery->condemned_size;
+  if (trace->last > 0) {
     middle->capacity = tdo_nursery_middle(
         middle->capacity, middle->condemned_size, middle->survived);
+    tdo_gen_set_youngest(middle, heap->made < UNUSED * nursery->capacity);
+    heap->made = 0;
+  }
   facts = tdo_policy_bounds(heap);
   found.most = tdo_nursery_most(&facts);
   nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,

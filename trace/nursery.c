@@ -90,7 +90,10 @@ void tdo_nursery_sizes(double *nursery_io, double *middle_io,
       tdo_fmin(tdo_fmin(facts->heap, MIDDLE_FAIR), MIDDLE_TIMES * *nursery_io);
   most = tdo_fmin(most, nursery_limited(facts));
   *middle_io = tdo_fmin(tdo_fmax(*middle_io, facts->old - MIDDLE_SMALL), most);
-  *middle_io = tdo_fmax(*middle_io, MIDDLE_PART * *nursery_io);
+  *middle_io = tdo_fmax(*middle_io,
+                        tdo_fmin(facts->stayed, nursery_limited(facts)));
+  *middle_io = tdo_fmax(*middle_io, (facts->unused ? 1 : MIDDLE_PART) *
+                                        *nursery_io);
 }
 
 double tdo_nursery_middle(double capacity, double condemned, double survived) {

@@ -34,6 +34,9 @@ typedef struct tdo_nursery {
 typedef struct tdo_nursery_facts {
   double heap, old;    /* bytes in automatic pools, and beyond their chains */
   double rooted;       /* bytes that each collection scans besides */
+  double stayed;       /* of what is in the generation after the nursery, those
+                          that are there for good; */
+  bool unused;         /* and nothing is made in the nursery */
   double copied;       /* by the last collection, of a small heap; else 0 */
   double pause_time;   /* seconds */
   double commit_limit; /* bytes */
@@ -50,7 +53,8 @@ typedef struct tdo_nursery_found {
 double tdo_nursery_most(const tdo_nursery_facts_t *facts);
 
 /* The capacities that the nursery and the generation after it had better have,
-   and what they may have. */
+   and what they may have. What stays in the latter is collected each time: as
+   much is to be made first as there is of that. */
 void tdo_nursery_sizes(double *nursery_io, double *middle_io,
                        const tdo_nursery_facts_t *facts);
 
