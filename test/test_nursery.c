@@ -103,6 +103,26 @@ START_TEST(by_stayed) {
 }
 END_TEST
 
+/* What a nursery may have, in MiB, if so many are scanned besides in a heap of
+   HEAP. */
+static double beside(double heap, double scanned, double pause, double limit) {
+  tdo_nursery_facts_t facts = {.heap = heap * MIB,
+                               .pause_time = pause,
+                               .commit_limit = limit * MIB,
+                               .least = MIB};
+  return tdo_nursery_beside(&facts, scanned * MIB) / MIB;
+}
+
+START_TEST(by_beside) {
+  ck_assert_double_eq_tol(beside(100, 0.4, 0.1, 1e6), 0.05, 0.01);
+  ck_assert_double_eq_tol(beside(100, 80, 0.1, 1e6), 10, 0.01);
+  ck_assert_double_eq_tol(beside(10, 80, 0.1, 1e6), 1.25, 0.01);
+  ck_assert_double_eq_tol(beside(2000, 1900, 0.1, 1e6), 64, 0.1);
+  ck_assert_double_eq_tol(beside(1000, 900, 0.01, 1e6), 6.48, 0.01);
+  ck_assert_double_eq_tol(beside(100, 80, 0.1, 160), 7.5, 0.01);
+}
+END_TEST
+
 /* The middle one is a nursery where nothing is made in that. */
 START_TEST(by_unused) {
   unused = true;
@@ -310,6 +330,6 @@ START_TEST(when) {
 }
 END_TEST
 
-SUITE_MAIN("nursery", 10, by_heap, by_rooted, by_stayed, by_unused, by_copied, as_wished, by_old,
+SUITE_MAIN("nursery", 10, by_heap, by_rooted, by_stayed, by_beside, by_unused, by_copied, as_wished, by_old,
            middle_found, by_limits, by_commit_limit, tried, bounded,
            not_compared, not_noted, when)

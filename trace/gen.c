@@ -127,7 +127,7 @@ mps_res_t tdo_chain_create(tdo_chain_t **chain_o, mps_arena_t heap,
     tdo_gen_t *gen = &chain->gens[i];
     gen->chain = chain;
     gen->index = (unsigned)i;
-    gen->capacity = (double)params[i].mps_capacity * 1024.0;
+    gen->capacity = gen->given = (double)params[i].mps_capacity * 1024.0;
     gen->mortality = params[i].mps_mortality;
     gen->bit = gen_take_bit(heap);
     gen_init(gen, heap);

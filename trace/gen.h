@@ -36,7 +36,8 @@ struct tdo_gen {
   unsigned index;      /* in the chain */
   unsigned char bit;   /* in summaries and zone bytes; 0 for the top, which
                           is only ever collected together with everything */
-  double capacity;     /* bytes; 0: no limit */
+  double given;        /* bytes that the client gave it as its capacity */
+  double capacity;     /* what it has; 0: no limit */
   double mortality;    /* estimate, measured after each collection */
   double fresh;        /* bytes allocated or promoted into it since it was
                           last condemned ("new size") */
@@ -64,6 +65,8 @@ struct mps_chain_s {
   size_t pools;        /* that use it */
   unsigned ramps;      /* open ramps on its allocation points; */
   bool ramp_all;       /* one that ended asked to collect all after the last */
+  double beside;       /* bytes that collecting it scans besides what moves on,
+                          as the last collections found */
   bool secured;        /* its generations may have segments (.next) */
   size_t count;
   tdo_gen_t gens[];

@@ -17,6 +17,8 @@
 #define TENURE_LEAST 0.25 /* of its capacity that such a nursery has; */
 #define TENURE_SHARE 0.4  /* in the end this share of the heap */
 
+#define BESIDE_MIX 0.5 /* weight of the last collection */
+
 #define UNUSED 0.0625 /* of a nursery is made between two collections of the
                          generation after it: pools that do not move make all
                          there */
@@ -84,8 +86,32 @@ static void learn_judge(tdo_heap_t *heap) {
   }
 }
 
-/* The default chain adapts to how long collections take. A chain that the
-   client made keeps the capacities that the client gave. */
+/* A chain that the client made has the capacities that the client gave, unless
+   most of collecting it is other work: old pages that were written and roots to
+   be scanned, or blocks that stay in it. */
+static void learn_beside(tdo_heap_t *heap) {
+  const tdo_trace_t *trace = &heap->trace;
+  tdo_chain_t *chain = trace->chain;
+  tdo_nursery_facts_t facts;
+  double moved = (double)trace->survived, stretch;
+
+  if (chain == NULL || chain == heap->default_chain || heap->stress != 0)
+    return;
+  for (size_t i = 0; i <= trace->last; ++i)
+    moved -= chain->gens[i].stayed;
+  chain->beside += BESIDE_MIX * (tdo_fmax(0, (double)trace->scanned - moved) -
+                                 chain->beside);
+  facts = tdo_policy_bounds(heap);
+  stretch = tdo_fmax(1, tdo_nursery_beside(&facts, chain->beside) /
+                            chain->gens[0].given);
+  for (size_t i = 0; i < chain->count; ++i)
+    chain->gens[i].capacity =
+        tdo_fmax(stretch * chain->gens[i].given,
+                 tdo_nursery_again(&facts, chain->gens[i].stayed));
+  heap->due = true; /* with less than before, maybe */
+}
+
+/* The default chain adapts to how long collections take. */
 static void learn_adapt(tdo_heap_t *heap, double ns) {
   const tdo_trace_t *trace = &heap->trace;
   uint64_t now = tdo_clock_ns();
@@ -186,6 +212,7 @@ void tdo_learn(tdo_heap_t *heap) {
     heap->alive = (double)heap->trace.survived;
   learn_worth(heap, ns);
   learn_adapt(heap, ns);
+  learn_beside(heap);
   learn_skip(heap);
   learn_judge(heap);
   if (heap->trace.full)

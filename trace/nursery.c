@@ -14,6 +14,7 @@
 #define NURSERY_LIMIT 0.0625 /* of the commit limit, at most, */
 #define NURSERY_ROOM  0.125  /* and of what the heap leaves of it */
 #define NURSERY_RATE  6.8e8 /* bytes copied in a second: the most, in a pause */
+#define NURSERY_BESIDE 0.125 /* of what is scanned besides (.beside) */
 #define MIDDLE_FAIR   ((double)(36 << 20)) /* for the middle generation, or the
                                              heap's size, */
 #define MIDDLE_TIMES  4     /* or so many times the nursery's, if that is
@@ -80,6 +81,17 @@ double tdo_nursery_most(const tdo_nursery_facts_t *facts) {
   return tdo_fmin(most, tdo_fmax(nursery_copied(facts), nursery_least(facts)));
 }
 
+double tdo_nursery_beside(const tdo_nursery_facts_t *facts, double bytes) {
+  double part = tdo_fmin(NURSERY_LOW * nursery_whole(facts), NURSERY_MOST);
+  double most = tdo_fmin(nursery_copied(facts), nursery_limited(facts));
+
+  return tdo_fmin(NURSERY_BESIDE * bytes, tdo_fmin(part, most));
+}
+
+double tdo_nursery_again(const tdo_nursery_facts_t *facts, double stayed) {
+  return tdo_fmin(stayed, nursery_limited(facts));
+}
+
 void tdo_nursery_sizes(double *nursery_io, double *middle_io,
                        const tdo_nursery_facts_t *facts) {
   double most;
@@ -90,8 +102,7 @@ void tdo_nursery_sizes(double *nursery_io, double *middle_io,
       tdo_fmin(tdo_fmin(facts->heap, MIDDLE_FAIR), MIDDLE_TIMES * *nursery_io);
   most = tdo_fmin(most, nursery_limited(facts));
   *middle_io = tdo_fmin(tdo_fmax(*middle_io, facts->old - MIDDLE_SMALL), most);
-  *middle_io = tdo_fmax(*middle_io,
-                        tdo_fmin(facts->stayed, nursery_limited(facts)));
+  *middle_io = tdo_fmax(*middle_io, tdo_nursery_again(facts, facts->stayed));
   *middle_io = tdo_fmax(*middle_io, (facts->unused ? 1 : MIDDLE_PART) *
                                         *nursery_io);
 }

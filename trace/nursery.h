@@ -12,7 +12,12 @@
    compared. No small one is larger than the heap, of whose memory it would be
    most; and what each collection scans besides, since it is a root, counts as
    heap: else a small heap beside large roots would scan them for every few
-   bytes. */
+   bytes.
+
+   .beside  What a collection scans besides what moves on is the price of making
+   it at all. A nursery for which that is many times its size would have the
+   program scan old pages most of the time, so it has a part of that, but no
+   more than a small part of the heap. */
 #ifndef TDO_TRACE_NURSERY_H
 #define TDO_TRACE_NURSERY_H
 
@@ -57,6 +62,11 @@ double tdo_nursery_most(const tdo_nursery_facts_t *facts);
    much is to be made first as there is of that. */
 void tdo_nursery_sizes(double *nursery_io, double *middle_io,
                        const tdo_nursery_facts_t *facts);
+
+/* What a nursery may have where each collection scans BYTES besides what moves
+   on (.beside); bytes that may be made before what STAYED is looked at again. */
+double tdo_nursery_beside(const tdo_nursery_facts_t *facts, double bytes);
+double tdo_nursery_again(const tdo_nursery_facts_t *facts, double stayed);
 
 /* The generation after the nursery, of CAPACITY, was collected: what it had
    better have (.middle). */

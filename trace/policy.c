@@ -32,13 +32,14 @@ size_t tdo_policy_writes(const tdo_heap_t *heap) {
 }
 
 tdo_nursery_facts_t tdo_policy_bounds(const tdo_heap_t *heap) {
-  const tdo_gen_t *gens = heap->default_chain->gens;
+  const tdo_chain_t *chain = heap->default_chain;
 
   return (tdo_nursery_facts_t){.heap = tdo_heap_size(heap),
                                .rooted = (double)heap->rooted,
                                .old = heap->top.size,
-                               .stayed = gens[1].stayed,
-                               .unused = gens[1].youngest,
+                               .stayed = chain == NULL ? 0 : chain->gens[1].stayed,
+                               .unused = chain != NULL &&
+                                         chain->gens[1].youngest,
                                .copied = heap->trace.small ? heap->alive : 0,
                                .pause_time = heap->pause_time,
                                .commit_limit =
