@@ -1,6 +1,7 @@
 /* Testudo: tests of pools that mark and sweep, and of their debug variant
    (interface, sections 4.3 and 2.25).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/heap.h" /* first: its functions have names of ours */
 #include "code/platform.h"
 #include "mpscamc.h"
 #include "mpscams.h"
@@ -633,6 +634,46 @@ START_TEST(few_collections) {
 }
 END_TEST
 
+/* Its pages have no bars then; but as soon as something is made in the nursery,
+   whose collections would scan them all. */
+START_TEST(bars_again) {
+  enum { LIVE = 1000, WORDS = 1000, YOUNG = 200000 };
+  size_t begun;
+  mps_pool_t p, young;
+  mps_ap_t ap, young_ap;
+  tdo_gen_t *gens;
+
+  start();
+  p = make_pool(class_of(_i), format, NULL);
+  young = make_pool(mps_class_amc(), moving_format, NULL);
+  ap = make_ap(p, mps_rank_exact());
+  young_ap = make_ap(young, mps_rank_exact());
+  gens = arena->default_chain->gens;
+  mps_arena_release(arena);
+  table[0] = make(ap, NODE, LIVE);
+  for (size_t i = 0; i < 4 * LIVE; ++i) {
+    node_t *one = make(ap, NODE, WORDS);
+    table[0]->word[i % LIVE] = one;
+  }
+  if (!suite_stressed())
+    ck_assert(gens[1].youngest);
+  begun = arena->stats.collections;
+  for (size_t i = 0; i < YOUNG; ++i)
+    (void)make(young_ap, NODE, 20);
+  if (!suite_varied()) {
+    ck_assert_uint_ge(arena->stats.collections, begun + 4);
+    ck_assert(!gens[1].youngest);
+    ck_assert_uint_lt(arena->trace.scanned, 100000);
+  }
+  mps_arena_park(arena);
+  mps_ap_destroy(young_ap);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(young);
+  mps_pool_destroy(p);
+  stop();
+}
+END_TEST
+
 START_TEST(dangling) {
   node_t *p;
 
@@ -892,7 +933,7 @@ int main(void) {
       &accounting,     &generations, &mutator,
       &finalization,   &dangling,    &held_buffers,
       &queries,        &transforms,  &destroyed_in_time,
-      &buffer_before_blocks, &old_ambiguous, &odd_end, &few_collections};
+      &buffer_before_blocks, &old_ambiguous, &odd_end, &few_collections, &bars_again};
   Suite *suite = suite_create("ams");
   TCase *tcase = tcase_create("ams");
 

@@ -111,6 +111,21 @@ static void learn_beside(tdo_heap_t *heap) {
   heap->due = true; /* with less than before, maybe */
 }
 
+/* Is nothing made in the nursery, so that collections begin with the generation
+   after it? When something is, what is there must have bars at once. */
+static void learn_youngest(tdo_heap_t *heap) {
+  tdo_gen_t *nursery = &heap->default_chain->gens[0];
+  tdo_gen_t *middle = &heap->default_chain->gens[1];
+  bool used;
+
+  heap->made += nursery->condemned_size;
+  used = heap->made >= UNUSED * nursery->capacity;
+  if (used || heap->trace.last > 0)
+    tdo_gen_set_youngest(middle, !used);
+  if (heap->trace.last > 0)
+    heap->made = 0;
+}
+
 /* The default chain adapts to how long collections take. */
 static void learn_adapt(tdo_heap_t *heap, double ns) {
   const tdo_trace_t *trace = &heap->trace;
@@ -135,13 +150,10 @@ static void learn_adapt(tdo_heap_t *heap, double ns) {
       nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
     tdo_nursery_note(&heap->nursery, ns, nursery->condemned_size,
                      nursery->survived);
-  heap->made += nursery->condemned_size;
-  if (trace->last > 0) {
+  if (trace->last > 0)
     middle->capacity = tdo_nursery_middle(
         middle->capacity, middle->condemned_size, middle->survived);
-    tdo_gen_set_youngest(middle, heap->made < UNUSED * nursery->capacity);
-    heap->made = 0;
-  }
+  learn_youngest(heap);
   facts = tdo_policy_bounds(heap);
   found.most = tdo_nursery_most(&facts);
   nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,
