@@ -37,7 +37,7 @@ def boehm():
 
 
 # The workloads that want nothing of a collector but memory.
-MEMORY_ONLY = ("bigheap", "churn", "deep", "scatter", "sparse", "storm",
+MEMORY_ONLY = ("bigheap", "churn", "deep", "pinned", "scatter", "sparse", "storm",
                "trees")
 
 

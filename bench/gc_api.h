@@ -41,6 +41,7 @@ typedef struct heap_settings_s {
   size_t nursery, gen1; /* kilobytes of the two first generations */
   size_t limit;         /* bytes that it may take */
   int survivors;        /* count the bytes that survive */
+  int fixed;            /* objects never move */
 } heap_settings_t;
 
 /* What the library says of itself. */

@@ -9,6 +9,8 @@
 #include "mps.h"
 #include "mpsavm.h"
 #include "mpscamc.h"
+#include "mpscams.h"
+#include "mpsclo.h"
 #include "mpscmfs.h"
 #include "mpscmvff.h"
 #include "mpscmvt.h"
@@ -138,8 +140,8 @@ void heap_open(const heap_settings_t *settings, void *cold) {
     mps_arena_pause_time_set(arena, settings->pause);
   make_format();
   make_chain(settings->nursery, settings->gen1);
-  heap_pool(&objects, mps_class_amc());
-  heap_pool(&leaves, mps_class_amcz());
+  heap_pool(&objects, settings->fixed ? mps_class_ams() : mps_class_amc());
+  heap_pool(&leaves, settings->fixed ? mps_class_lo() : mps_class_amcz());
   thread_open(&thr, &root, cold);
   if (settings->survivors) {
     survived = 0;

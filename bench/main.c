@@ -176,7 +176,8 @@ static int read_option(const char *argument) {
 __attribute__((noinline)) static void run(void *cold) {
   heap_settings_t settings = {options.heap,    (double)options.pause * 1e-6,
                               options.nursery, options.gen1,
-                              options.limit,   options.survivors != 0};
+                              options.limit,   options.survivors != 0,
+                              options.fixed != 0};
   counters_open();
   begun = clock_ns();
   heap_open(&settings, cold);

@@ -21,6 +21,7 @@
   X(pause, 0, "pause time setting in microseconds; 0: as it is")              \
   X(nursery, 0, "kilobytes of a first generation; 0: the library's choice")   \
   X(gen1, 0, "kilobytes of the second; 0: eight times the first")             \
+  X(fixed, 0, "1: objects in pools that do not move")                         \
   X(kind, 0, "manual: 0 mvff, 1 mvt, 2 mfs; fork: 1 for exec too")            \
   X(limit, 0, "bytes of memory that the heap may take; 0: any")               \
   X(survivors, 0, "1: count the bytes that survive collections")
