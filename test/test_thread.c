@@ -170,6 +170,9 @@ START_TEST(test_walk_what_others_allocate) {
   bool moving = _i < 2;
   mps_addr_t last = NULL, found;
   heap_start(classes[_i]);
+  /* One that stays: the others may all be about to commit theirs. */
+  table[0] = obj_on(ap, OBJ_LEAF, 1);
+  obj_base(table[0])[1] = obj_size(table[0]) << 3 | 1 << 1 | 1;
   for (size_t i = 0; i < THREADS; ++i)
     ck_assert_int_eq(
         pthread_create(&workers[i].thread, NULL, allocate, &workers[i]), 0);
