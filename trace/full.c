@@ -15,7 +15,7 @@
 #define PAID_GROWTH 0.5 /* growth without which .paid does not hold */
 
 #define BUILD_GROWTH 5.0 /* growth while .build holds, or */
-#define BUILD_SHARE  (1.0 / 64) /* this share of what memory the system has, */
+#define BUILD_SHARE  (1.0 / 16) /* this share of what memory the system has, */
 #define BUILD_MOST   0.25 /* and at most this one */
 #define BUILD_PAGES  (256 * 4096.0) /* bytes scanned for each write that may
                                        be, */
