@@ -37,8 +37,8 @@ def boehm():
 
 
 # The workloads that want nothing of a collector but memory.
-MEMORY_ONLY = ("bigheap", "churn", "deep", "pinned", "scatter", "sparse", "storm",
-               "trees")
+MEMORY_ONLY = ("bigheap", "churn", "deep", "pinned", "scatter", "sparse",
+               "storm", "trees")
 
 
 def none():

@@ -47,7 +47,6 @@ size_t tdo_bits_next_far(const tdo_bits_t *t, size_t base, size_t limit,
                          tdo_bits_t flip) {
   size_t w = base / TDO_WORD_BITS, end = tdo_bits_words(limit);
 
-  TDO_CRITICAL(base <= limit);
   while (++w < end) {
     tdo_bits_t x = t[w] ^ flip;
     if (x != 0)

@@ -4,7 +4,7 @@
 #ifndef TDO_CODE_BITS_H
 #define TDO_CODE_BITS_H
 
-#include "code/base.h"
+#include "code/check.h"
 
 /* A table of N bits is an array of tdo_bits_words(N) words; bit I is bit
    I % 64 of word I / 64. Memory belongs to the caller. No locking. */
@@ -45,7 +45,8 @@ static inline size_t tdo_bits_next(const tdo_bits_t *t, size_t base,
                                    size_t limit, tdo_bits_t flip) {
   tdo_bits_t x;
 
-  if (base >= limit)
+  TDO_CRITICAL(base <= limit);
+  if (base == limit)
     return limit;
   x = (t[base / TDO_WORD_BITS] ^ flip) >> base % TDO_WORD_BITS;
   if (x != 0) /* mostly there is no more to it */

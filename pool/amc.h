@@ -7,8 +7,6 @@
 #include "code/bits.h"
 #include "trace/heap.h"
 
-#define AMC_CARD_SHIFT 8 /* object starts are known for each 256 bytes */
-
 typedef struct amc_seg amc_seg_t;
 
 /* Where survivors of one generation are copied to. What copying asks for most
@@ -132,6 +130,12 @@ static inline bool tdo_amc_is_pinned(const amc_pool_t *amc,
          tdo_bits_get(seg->pins, tdo_amc_pin_index(amc, seg, base));
 }
 
+/* The bits of a reference to what is pinned in SEG, which may be promoted when
+   the collection is over. */
+static inline unsigned tdo_amc_pinned_bits(const amc_seg_t *seg) {
+  return seg->gc.gen->bit | seg->to->bit;
+}
+
 /* Is the block at BASE known to be a pad (.padded)? */
 static inline bool tdo_amc_is_pad(const amc_pool_t *amc, const amc_seg_t *seg,
                                   const char *base) {
@@ -175,11 +179,6 @@ void tdo_amc_close(amc_seg_t *seg);
 void tdo_amc_grey(amc_pool_t *amc, amc_seg_t *seg);
 /* The object at BASE stays in place. */
 void tdo_amc_pin(amc_pool_t *amc, amc_seg_t *seg, char *base);
-/* The bits of a reference to what is pinned in SEG, which may be promoted when
-   the collection is over. */
-static inline unsigned tdo_amc_pinned_bits(const amc_seg_t *seg) {
-  return seg->gc.gen->bit | seg->to->bit;
-}
 /* Does the ambiguous reference ADDR, into the object at BASE, keep it? */
 bool tdo_amc_pins(const amc_pool_t *amc, const char *base, const char *addr);
 /* Fix the ambiguous reference ADDR. */

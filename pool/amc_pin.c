@@ -11,7 +11,7 @@
 static inline bool amc_starts_fit(const amc_seg_t *seg, unsigned bits) {
   unsigned shift = tdo_amc_of(seg->gc.pool)->shift;
 
-  return seg->card_count << AMC_CARD_SHIFT >> shift >> bits == 0;
+  return seg->card_count << TDO_SCAN_CARD_SHIFT >> shift >> bits == 0;
 }
 
 size_t tdo_amc_starts_bytes(const amc_seg_t *seg) {
@@ -46,7 +46,7 @@ static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
   char *base = seg->gc.seg.base, *filled = tdo_gcseg_filled(&seg->gc), *p;
 
   if (seg->starts == NULL) {
-    seg->card_count = tdo_seg_size(&seg->gc.seg) >> AMC_CARD_SHIFT;
+    seg->card_count = tdo_seg_size(&seg->gc.seg) >> TDO_SCAN_CARD_SHIFT;
     if (!amc_starts_fit(seg, 32) ||
         tdo_pool_control_alloc(&seg->starts, &amc->pool,
                                tdo_amc_starts_bytes(seg)) != MPS_RES_OK)
@@ -58,7 +58,7 @@ static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
     size_t c;
     /* P is the last known start; cards up to its end begin at the next. */
     p = tdo_amc_next(amc, p);
-    c = tdo_min((size_t)(p - base) >> AMC_CARD_SHIFT, card);
+    c = tdo_min((size_t)(p - base) >> TDO_SCAN_CARD_SHIFT, card);
     while (seg->starts_known <= c)
       amc_start_next(amc, seg, p);
   }
@@ -70,7 +70,7 @@ static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
    a client may cut a large block into many (interface, section 11.4). */
 char *tdo_amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
   char *base = seg->gc.seg.base, *p = base, *next;
-  size_t card = (size_t)(addr - base) >> AMC_CARD_SHIFT;
+  size_t card = (size_t)(addr - base) >> TDO_SCAN_CARD_SHIFT;
 
   next = tdo_amc_next(amc, p);
   if (next <= addr && card > 0) {

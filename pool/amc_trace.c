@@ -156,21 +156,24 @@ static char *amc_copy(amc_pool_t *amc, amc_seg_t *seg, char *ref) {
   return copy;
 }
 
+/* SEG, no longer white, goes where its survivors go, as it is. */
+static void amc_grow_old(amc_seg_t *seg) {
+  tdo_gcseg_promote(&seg->gc, seg->to->gen);
+  tdo_gen_fill(seg->to->gen, tdo_seg_size(&seg->gc.seg));
+}
+
 bool tdo_amc_promote_large(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg) {
-  tdo_gen_t *gen = seg->to->gen;
   char *base = seg->gc.seg.base;
   size_t size = (size_t)(seg->condemned - base);
 
   if (!seg->large || amc->pool.heap->trace.move_all || seg->gc.nailed ||
       seg->gc.ap != NULL || tdo_amc_next(amc, base) != seg->gc.filled)
     return false;
-  amc->pool.heap->trace.survived += size;
-  seg->gc.gen->survived += (double)size;
+  tdo_gcseg_survived(&seg->gc, size);
   seg->gc.open = false;
   tdo_gcseg_clear_white(&seg->gc);
-  tdo_gcseg_promote(&seg->gc, gen);
-  tdo_gen_fill(gen, tdo_seg_size(&seg->gc.seg));
-  scan->ss._seen |= gen->bit;
+  amc_grow_old(seg);
+  scan->ss._seen |= seg->to->bit;
   seg->scanned = base;
   if (!amc->leaf)
     tdo_gcseg_set_grey(&seg->gc);
@@ -650,8 +653,7 @@ static void amc_cut_tail(amc_pool_t *amc, amc_seg_t *seg, const char *limit) {
    little was ever put into it. */
 static void amc_found(amc_pool_t *amc, amc_seg_t *seg, size_t live) {
   seg->live = live;
-  amc->pool.heap->trace.survived += live;
-  seg->gc.gen->survived += (double)live;
+  tdo_gcseg_survived(&seg->gc, live);
   if (seg->gc.gen->chain == NULL)
     tdo_evacuate_found(&amc->pool.heap->evacuate, live,
                        tdo_seg_size(&seg->gc.seg));
@@ -674,13 +676,10 @@ static char *amc_next_stay(amc_pool_t *amc, amc_seg_t *seg, char *p) {
 /* LIVE bytes of SEG, which is young and black, were pinned again: maybe it
    grows old. */
 static void amc_pinned_again(amc_pool_t *amc, amc_seg_t *seg, size_t live) {
-  tdo_gen_t *gen = seg->to->gen;
-
   if (!tdo_pin_again(&amc->pool.heap->pin, live))
     return;
-  tdo_gcseg_promote(&seg->gc, gen);
-  tdo_gen_fill(gen, tdo_seg_size(&seg->gc.seg));
-  if (gen->chain == NULL)
+  amc_grow_old(seg);
+  if (seg->gc.gen->chain == NULL)
     tdo_gcseg_trust(&seg->gc);
 }
 
@@ -772,9 +771,8 @@ void tdo_amc_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   size_t filled = (size_t)(seg->condemned - gc->seg.base);
   size_t marked = seg->marked;
 
-  amc->pool.heap->trace.survived += seg->copied;
+  tdo_gcseg_survived(gc, seg->copied);
   amc->pool.heap->stats.copied += seg->copied;
-  gc->gen->survived += (double)seg->copied;
   seg->marked = seg->copied = 0;
   amc_part(seg);
   if (gc->ap != NULL || gc->filled > seg->condemned) {

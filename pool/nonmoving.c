@@ -385,15 +385,12 @@ static void nm_sweep_gap(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, size_t base,
   tdo_bits_clear_range(seg->used, base, limit);
 }
 
-/* Free what is not marked: the gaps between marked blocks, but for the
-   buffer's part of them. */
-static void nm_sweep(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg) {
+/* Free the gaps between marked blocks one by one: a buffer's part of them
+   stays, and the pool may want to be told. */
+static void nm_sweep_gaps(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg) {
   size_t p = 0, known = seg->units, past = seg->units;
 
-  if (seg->gc.ap == NULL && nm->freed == NULL) {
-    tdo_bits_keep_runs(seg->used, seg->starts, seg->marks, seg->units);
-    p = seg->units;
-  } else if (seg->gc.ap != NULL) {
+  if (seg->gc.ap != NULL) {
     known = tdo_nm_unit(seg, seg->known);
     past = seg->units == 1
                ? 1
@@ -405,6 +402,14 @@ static void nm_sweep(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg) {
     nm_sweep_gap(nm, seg, tdo_max(p, past), next);
     p = next == seg->units ? next : tdo_nm_block_end(seg, next);
   }
+}
+
+/* Free what is not marked: the gaps between marked blocks. */
+static void nm_sweep(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg) {
+  if (seg->gc.ap == NULL && nm->freed == NULL)
+    tdo_bits_keep_runs(seg->used, seg->starts, seg->marks, seg->units);
+  else
+    nm_sweep_gaps(nm, seg);
   memcpy(seg->starts, seg->marks, nm_table_size(seg));
 }
 
@@ -439,8 +444,7 @@ void tdo_nm_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
     tdo_nm_seg_free(seg);
     return;
   }
-  pool->heap->trace.survived += used;
-  gc->gen->survived += (double)used;
+  tdo_gcseg_survived(gc, used);
   gc->gen->stayed += (double)used;
   nm_set_free(seg, tdo_seg_size(&gc->seg) - used);
   tdo_gcseg_clear_white(gc);

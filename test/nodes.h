@@ -252,6 +252,19 @@ static inline void stop(void) {
   asserted_none();
 }
 
+/* The collections that messages tell of since the last call, once their type is
+   enabled. */
+static inline size_t collections_told(void) {
+  mps_message_t m;
+  size_t count = 0;
+
+  while (mps_message_get(&m, arena, mps_message_type_gc())) {
+    ++count;
+    mps_message_discard(arena, m);
+  }
+  return count;
+}
+
 /* An ordinary pool of class CLS with FMT, in CHAIN (null: the default). */
 static inline mps_pool_t make_pool(mps_pool_class_t cls, mps_fmt_t fmt,
                                    mps_chain_t chain) {

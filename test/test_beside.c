@@ -11,10 +11,8 @@ enum { OLD = 2000, OLD_WORDS = 500, YOUNG_WORDS = 50, YOUNG = 150000 };
 /* Collections while 60 MB are made in 8 MB of old blocks of CLS, each of which
    is written to all the time. */
 static size_t collections_of(mps_pool_class_t cls) {
-  mps_message_type_t type = mps_message_type_gc();
   bool moves = cls == mps_class_amc();
   size_t collections = 0;
-  mps_message_t m;
   mps_chain_t chain;
   mps_pool_t pool;
   mps_ap_t ap;
@@ -30,15 +28,12 @@ static size_t collections_of(mps_pool_class_t cls) {
     node_t *p = make(ap, NODE, OLD_WORDS);
     table[0]->word[i] = p;
   }
-  mps_message_type_enable(arena, type);
+  mps_message_type_enable(arena, mps_message_type_gc());
   for (size_t i = 0; i < YOUNG; ++i) {
     node_t *p = make(ap, NODE, YOUNG_WORDS);
     all = table[0]->word[i * 7 % OLD];
     all->word[i % OLD_WORDS] = i % 8 == 0 ? p : NULL;
-    while (mps_message_get(&m, arena, type)) {
-      ++collections;
-      mps_message_discard(arena, m);
-    }
+    collections += collections_told();
   }
   mps_arena_park(arena);
   mps_ap_destroy(ap);

@@ -330,6 +330,6 @@ START_TEST(when) {
 }
 END_TEST
 
-SUITE_MAIN("nursery", 10, by_heap, by_rooted, by_stayed, by_beside, by_unused, by_copied, as_wished, by_old,
-           middle_found, by_limits, by_commit_limit, tried, bounded,
-           not_compared, not_noted, when)
+SUITE_MAIN("nursery", 10, by_heap, by_rooted, by_stayed, by_beside, by_unused,
+           by_copied, as_wished, by_old, middle_found, by_limits,
+           by_commit_limit, tried, bounded, not_compared, not_noted, when)

@@ -102,6 +102,11 @@ void tdo_gcseg_shrink(tdo_gcseg_t *seg, char *base, char *limit) {
   tdo_seg_shrink(&seg->seg, &seg->pool->heap->space, base, limit);
 }
 
+void tdo_gcseg_survived(tdo_gcseg_t *seg, size_t bytes) {
+  seg->pool->heap->trace.survived += bytes;
+  seg->gen->survived += (double)bytes;
+}
+
 void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen) {
   tdo_space_t *space = &seg->pool->heap->space;
   size_t first, limit;

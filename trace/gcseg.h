@@ -64,6 +64,8 @@ mps_res_t tdo_gcseg_alloc(tdo_gcseg_t **seg_o, tdo_pool_t *pool,
 void tdo_gcseg_free(tdo_gcseg_t *seg);
 /* Give whole grains at one end back. */
 void tdo_gcseg_shrink(tdo_gcseg_t *seg, char *base, char *limit);
+/* BYTES of white SEG live on. */
+void tdo_gcseg_survived(tdo_gcseg_t *seg, size_t bytes);
 /* Move a surviving segment (white or not) into GEN, in place. */
 void tdo_gcseg_promote(tdo_gcseg_t *seg, tdo_gen_t *gen);
 

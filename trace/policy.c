@@ -37,7 +37,9 @@ tdo_nursery_facts_t tdo_policy_bounds(const tdo_heap_t *heap) {
   return (tdo_nursery_facts_t){.heap = tdo_heap_size(heap),
                                .rooted = (double)heap->rooted,
                                .old = heap->top.size,
-                               .stayed = chain == NULL ? 0 : chain->gens[1].stayed,
+                               .stayed = chain == NULL
+                                             ? 0
+                                             : chain->gens[1].stayed,
                                .unused = chain != NULL &&
                                          chain->gens[1].youngest,
                                .copied = heap->trace.small ? heap->alive : 0,

@@ -61,17 +61,16 @@ static inline const mps_word_t *scan_end(const char *base, const char *limit) {
 
 #define AHEAD_OBJECTS 128 /* on their way at any time (.ahead) */
 #define AHEAD_WORDS   64  /* looked at for the next one, at most */
-#define AHEAD_CARD    256 /* bytes: from where on, in these, the object is
-                             sought that an ambiguous reference leads into */
 
 /* Have what REF leads to fetched. */
 static inline void scan_touch(const tdo_scan_t *scan, const char *ref) {
-  const char *p = ref;
+  size_t limit = (size_t)ref;
 
   __builtin_prefetch(ref);
   if (TDO_UNLIKELY(scan->rank == TDO_RANK_AMBIG))
-    for (p -= (mps_word_t)ref % AHEAD_CARD; p < ref; p += TDO_CACHE_LINE)
-      __builtin_prefetch(p);
+    for (size_t p = tdo_round_down(limit, (size_t)1 << TDO_SCAN_CARD_SHIFT);
+         p < limit; p += TDO_CACHE_LINE)
+      __builtin_prefetch((const void *)p);
   /* Else compilers find that the function does nothing. */
   __asm__ volatile("" : : "r"(ref));
 }

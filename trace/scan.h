@@ -64,6 +64,10 @@ static inline void tdo_scan_use(tdo_scan_t *scan,
   scan->express = NULL;
 }
 
+/* Cards: base-2 logarithm of the bytes from whose beginning on an object is
+   sought that an ambiguous reference leads into. */
+#define TDO_SCAN_CARD_SHIFT 8
+
 /* Scan formatted objects [BASE, LIMIT) (bases) with the pool's format. */
 mps_res_t tdo_scan_formatted(tdo_scan_t *scan, tdo_pool_t *pool, char *base,
                              char *limit);
