@@ -534,9 +534,7 @@ static bool amc_is_part(tdo_heap_t *heap, const amc_seg_t *seg) {
 
 /* Where what survives in white GEN goes. */
 static amc_to_t *amc_next_to(const amc_pool_t *amc, const tdo_gen_t *gen) {
-  const tdo_heap_t *heap = amc->pool.heap;
-  bool top = gen->chain == NULL ||
-             (heap->trace.skipping && gen->chain == heap->default_chain);
+  bool top = gen->chain == NULL || amc->pool.heap->trace.skipping;
 
   return &amc->to[top ? amc->chain->count : gen->index + 1];
 }

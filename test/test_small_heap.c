@@ -96,6 +96,24 @@ START_TEST(replaced) {
 }
 END_TEST
 
+/* The same on a chain that the client made, if nothing is on another. */
+START_TEST(clients_chain) {
+  mps_ap_t own;
+  size_t most;
+  begin(0.1);
+  own = small_ap;
+  small_ap = ap;
+  build(100, 50);
+  most = replace(suite_size(20000, 200));
+  check_lists();
+  ck_assert(suite_stressed() || most < 3 * MIB);
+  ck_assert(suite_stressed() ||
+            statistics().full_collections == statistics().collections);
+  small_ap = own;
+  end();
+}
+END_TEST
+
 /* Where pauses may not be as long as that takes, collections are minor. */
 START_TEST(short_pauses) {
   begin(0.0001);
@@ -351,7 +369,7 @@ START_TEST(noticed) {
     put(i, 1);
   heap->full.building = true;
   heap->full.writes_most = 1e30; /* hits do not end it */
-  heap->tenure = 0;
+  tdo_chain_set_tenure(heap->default_chain, 0);
   for (size_t i = 0; i < 1000000 && heap->remembered.written == 0; ++i)
     (void)obj_on(small_ap, OBJ_NODE, 6);
   check_wide();
@@ -373,7 +391,7 @@ START_TEST(noticed_large) {
   mps_arena_release(arena);
   heap->full.building = true;
   heap->full.writes_most = 1e30;
-  heap->tenure = 0;
+  tdo_chain_set_tenure(heap->default_chain, 0);
   for (size_t i = 0; i < 1000000 && heap->remembered.written == 0; ++i) {
     mps_addr_t p = obj_on(small_ap, OBJ_NODE, 6);
     *obj_ref(table[0], random_below(refs)) = p;
@@ -433,7 +451,7 @@ START_TEST(large_replaced) {
 }
 END_TEST
 
-SUITE_MAIN("small_heap", 60, replaced, short_pauses, made_meanwhile, lives_on,
-           grows_and_shrinks, loosened, built, alike, instead,
-           instead_in_slices, noticed, noticed_large, beside_another_chain,
-           large_replaced)
+SUITE_MAIN("small_heap", 60, replaced, clients_chain, short_pauses,
+           made_meanwhile, lives_on, grows_and_shrinks, loosened, built, alike,
+           instead, instead_in_slices, noticed, noticed_large,
+           beside_another_chain, large_replaced)

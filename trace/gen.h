@@ -67,6 +67,9 @@ struct mps_chain_s {
   bool ramp_all;       /* one that ended asked to collect all after the last */
   double beside;       /* bytes that collecting it scans besides what moves on,
                           as the last collections found */
+  unsigned dense;      /* nurseries in a row of which nearly all survived */
+  double tenure, tenured; /* bytes that may be promoted without a collection,
+                          and that were since the last of its own */
   bool secured;        /* its generations may have segments (.next) */
   size_t count;
   tdo_gen_t gens[];
@@ -85,8 +88,18 @@ void tdo_chain_secure(tdo_chain_t *chain);
 void tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap);
 void tdo_gen_finish(tdo_gen_t *gen);
 
-/* Bytes of all its segments. */
-double tdo_chain_size(const tdo_chain_t *chain);
+/* From now on BYTES of CHAIN may be promoted without a collection before the
+   next one of it. */
+void tdo_chain_set_tenure(tdo_chain_t *chain, double bytes);
+
+/* Bytes of all segments of its generations, or of those from FIRST on. */
+double tdo_chain_size_from(const tdo_chain_t *chain, size_t first);
+static inline double tdo_chain_size(const tdo_chain_t *chain) {
+  return tdo_chain_size_from(chain, 0);
+}
+
+/* Has CHAIN everything that is in any chain? */
+bool tdo_chain_is_lone(const tdo_chain_t *chain);
 
 /* Generation INDEX of CHAIN; the top one if INDEX is the chain's count. */
 tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);

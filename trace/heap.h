@@ -138,14 +138,15 @@ struct mps_arena_s {
   tdo_full_t full;
   tdo_small_t small;
   tdo_worth_t worth;
+  tdo_chain_t *lone;     /* the chain that alone had anything in its
+                            generations, when last looked at, or null */
   bool small_next;       /* the next collection is of a small heap, whole */
   bool instead;          /* the last of these was so as a full one was due */
   size_t skip, skip_next; /* collections for which the nursery is promoted
                             past the middle generation: now, and next time */
-  size_t dense;          /* nurseries in a row of which nearly all survived */
-  double tenure, tenured; /* bytes that may be promoted without a collection,
-                            and that were since the last */
-  tdo_chain_t *tenuring; /* of which only a part was promoted yet, or null */
+  size_t tenures;        /* chains that are promoted as they are */
+  tdo_chain_t *tenuring; /* a chain of which only a part was promoted as it is
+                            yet, or null */
   char *tenure_open[TDO_TENURE_OPENS]; /* segments promoted with points in
                                           them */
   size_t tenure_opens;

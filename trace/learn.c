@@ -47,42 +47,55 @@ static void learn_skip(tdo_heap_t *heap) {
   heap->skip = heap->skip_next;
 }
 
+/* Is what is learnt of collections good for CHAIN? For the arena's own, or one
+   that alone has anything. */
+static bool learn_leads(const tdo_heap_t *heap, const tdo_chain_t *chain) {
+  return chain != NULL &&
+         (chain == heap->default_chain ||
+          (chain == heap->lone && tdo_chain_is_lone(chain)));
+}
+
 static void learn_worth(tdo_heap_t *heap, double ns) {
   const tdo_trace_t *trace = &heap->trace;
   double freed = (double)trace->condemned - (double)trace->survived;
 
   if (trace->full)
     tdo_worth_full(&heap->worth, freed, ns, !trace->in_place);
-  else if (trace->chain == heap->default_chain && trace->last == 0)
+  else if (learn_leads(heap, trace->chain) && trace->last == 0)
     tdo_worth_minor(&heap->worth, freed, ns);
 }
 
-/* A collection that condemned a fair share of the default chain's nursery
-   tells whether the next ones are worth their while. */
-static void learn_judge(tdo_heap_t *heap) {
-  const tdo_gen_t *nursery;
+/* A collection that condemned a fair share of the nursery of CHAIN tells
+   whether the next ones are worth their while. */
+static void learn_judge_chain(const tdo_heap_t *heap, tdo_chain_t *chain) {
+  const tdo_gen_t *nursery = &chain->gens[0];
 
-  if (heap->default_chain == NULL ||
-      (heap->trace.chain != heap->default_chain && !heap->trace.full))
-    return;
-  nursery = &heap->default_chain->gens[0];
-  heap->tenured = 0;
+  chain->tenured = 0;
   if (nursery->condemned_size < TENURE_LEAST * nursery->capacity) {
     /* Full collections for want of memory may leave no minor one to look. */
-    if (heap->trace.full && tdo_shortage_near(heap) && heap->tenure > 0) {
-      heap->tenure = 0;
-      heap->dense = TENURE_RUNS - 1;
+    if (heap->trace.full && tdo_shortage_near(heap) && chain->tenure > 0) {
+      tdo_chain_set_tenure(chain, 0);
+      chain->dense = TENURE_RUNS - 1;
     }
     return;
   }
   if (nursery->survived <= TENURE_DENSE * nursery->condemned_size &&
-      !tdo_worth_little(&heap->worth, heap->alive)) {
-    heap->dense = 0;
-    heap->tenure = 0;
-  } else if (++heap->dense >= TENURE_RUNS) {
-    heap->tenure =
-        tdo_fmin(TENURE_SHARE * tdo_heap_size(heap),
-                 2 * tdo_fmax(heap->tenure, nursery->condemned_size));
+      !(learn_leads(heap, chain) &&
+        tdo_worth_little(&heap->worth, heap->alive))) {
+    chain->dense = 0;
+    tdo_chain_set_tenure(chain, 0);
+  } else if (++chain->dense >= TENURE_RUNS) {
+    tdo_chain_set_tenure(
+        chain, tdo_fmin(TENURE_SHARE * tdo_heap_size(heap),
+                        2 * tdo_fmax(chain->tenure, nursery->condemned_size)));
+  }
+}
+
+static void learn_judge(tdo_heap_t *heap) {
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    if (heap->trace.full || heap->trace.chain == chain)
+      learn_judge_chain(heap, chain);
   }
 }
 
@@ -142,7 +155,7 @@ static void learn_adapt(tdo_heap_t *heap, double ns) {
   heap->adapt_paused = paused;
   heap->adapt_since = now;
   if (heap->default_chain == NULL || heap->stress != 0 ||
-      (trace->chain != heap->default_chain && !trace->small))
+      (trace->small ? heap->lone : trace->chain) != heap->default_chain)
     return;
   nursery = &heap->default_chain->gens[0];
   middle = &heap->default_chain->gens[1];
@@ -173,8 +186,25 @@ static double learn_made(const tdo_heap_t *heap) {
   return made;
 }
 
+/* A small heap was collected whole, by copying. */
+static void learn_small(tdo_heap_t *heap) {
+  const tdo_chain_t *chain = heap->lone;
+  double old = heap->top.condemned_size, survived = heap->top.survived;
+
+  if (chain == NULL) /* destroyed meanwhile */
+    return;
+  old += chain->gens[0].stayed;
+  survived += chain->gens[0].stayed;
+  for (size_t i = 1; i < chain->count; ++i) {
+    old += chain->gens[i].condemned_size;
+    survived += chain->gens[i].survived;
+  }
+  tdo_small_collected(&heap->small, old, survived);
+  /* A minor one would have looked at so much, at least. */
+  tdo_full_minor(&heap->full, chain->gens[0].survived, 0);
+}
+
 static void learn_full(tdo_heap_t *heap, double ns) {
-  const tdo_gen_t *middle;
   tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
                             .survived = (double)heap->trace.survived,
                             .scanned = (double)heap->trace.scanned,
@@ -185,17 +215,11 @@ static void learn_full(tdo_heap_t *heap, double ns) {
 
   tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,
                     facts.survived, !heap->trace.in_place);
-  if (!heap->trace.small) {
+  if (heap->trace.small)
+    learn_small(heap);
+  else
     tdo_small_marked(&heap->small, facts.size - learn_made(heap),
                      facts.survived);
-  } else {
-    middle = &heap->default_chain->gens[1];
-    tdo_small_collected(&heap->small,
-                        middle->condemned_size + heap->top.condemned_size,
-                        middle->survived + heap->top.survived);
-    /* A minor one would have looked at so much, at least. */
-    tdo_full_minor(&heap->full, heap->default_chain->gens[0].survived, 0);
-  }
   if ((!heap->trace.small || heap->instead) &&
       tdo_full_collected(&heap->full, &facts))
     tdo_full_build(&heap->full, (double)tdo_available(""));

@@ -25,7 +25,7 @@
 size_t tdo_policy_writes(const tdo_heap_t *heap) {
   const tdo_shield_stats_t *stats = &heap->shield.stats;
 
-  if (heap->tenure <= 0 || !tdo_heap_guarded(heap))
+  if (heap->tenures == 0 || !tdo_heap_guarded(heap))
     return SIZE_MAX;
   return stats->hits_write + stats->harvest_written +
          heap->remembered.written;
@@ -73,35 +73,38 @@ static tdo_chain_t *policy_find_due(const tdo_heap_t *heap, size_t *due_o) {
   return NULL;
 }
 
-/* Has no other chain than the default one anything in its generations? */
+/* Has one chain alone anything in its generations? Then it is heap->lone. */
 static bool policy_alone(const tdo_heap_t *heap) {
-  const tdo_gen_t *gens;
-
-  if (heap->default_chain == NULL)
-    return false;
-  gens = heap->default_chain->gens;
-  return tdo_heap_size(heap) <= gens[0].size + gens[1].size + heap->top.size;
+  return heap->lone != NULL && tdo_chain_is_lone(heap->lone);
 }
 
-/* What small.h asks for. When a FULL collection is to come, a nursery that
-   would just be promoted is old. */
+/* Is it CHAIN? The one that was so stays, while it is. */
+static void policy_note_lone(tdo_heap_t *heap, tdo_chain_t *chain) {
+  if (!policy_alone(heap) && tdo_chain_is_lone(chain))
+    heap->lone = chain;
+}
+
+/* What small.h asks for, of the lone chain. Blocks that stay in its nursery are
+   old, and when a FULL collection is to come, so is a nursery that would just
+   be promoted. */
 static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
                                             bool full) {
-  const tdo_gen_t *gens = heap->default_chain->gens;
-  double promoted = full && heap->tenure > 0 ? gens[0].size : 0;
+  const tdo_gen_t *nursery = &heap->lone->gens[0];
+  double promoted =
+      full && heap->lone->tenure > 0 ? nursery->size : nursery->stayed;
 
   return (tdo_small_facts_t){
-      .old = promoted + gens[1].size + heap->top.size,
-      .nursery = gens[0].capacity,
-      .young = gens[0].size,
+      .old = promoted + tdo_chain_size_from(heap->lone, 1) + heap->top.size,
+      .nursery = nursery->capacity,
+      .young = nursery->size,
       .minor = heap->full.minor,
       .alive = heap->alive,
       .pause = heap->pause_time,
       .quick = tdo_worth_quick(&heap->worth)};
 }
 
-/* May everything be copied? Not where another chain than the default one has
-   anything in its generations, nor where there is no room. */
+/* May everything be copied? Not where several chains have anything in their
+   generations, nor where there is no room. */
 static bool policy_may_copy(const tdo_heap_t *heap) {
   return policy_alone(heap) && !tdo_shortage_small(heap);
 }
@@ -117,6 +120,20 @@ static bool policy_full_soon(const tdo_heap_t *heap) {
   return tdo_small_soon(&heap->small, &facts, heap->top.fresh);
 }
 
+/* Bytes of nurseries that are now promoted as they are. */
+static double policy_promoted(const tdo_heap_t *heap) {
+  double bytes = 0;
+
+  if (!heap->due || heap->tenures == 0)
+    return 0;
+  TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
+    const tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    if (chain->tenure > 0 && policy_due(chain) >= 0)
+      bytes += chain->gens[0].fresh;
+  }
+  return bytes;
+}
+
 /* Is it time for a full collection? When what was promoted to the top since
    the last one is much beside what then survived, or when copying what there
    is might soon not fit under the commit limit. */
@@ -126,8 +143,7 @@ static bool policy_full_due(tdo_heap_t *heap) {
   if (heap->full_wanted || heap->full_owed)
     return true;
   /* Before a promotion, not after it: then there is a nursery to judge by. */
-  if (heap->tenure > 0 && policy_due(heap->default_chain) >= 0)
-    fresh += heap->default_chain->gens[0].fresh;
+  fresh += policy_promoted(heap);
   return tdo_full_grown(&heap->full, fresh, tdo_policy_writes(heap)) ||
          tdo_shortage_full_due(heap) || policy_full_soon(heap);
 }
@@ -207,6 +223,9 @@ static bool policy_start_all(tdo_heap_t *heap, bool small, const char *why) {
 /* In turn all moves or not, and twice each as in a small heap, or not; ahead of
    the flip where that can be. */
 static void policy_stress_full(tdo_heap_t *heap) {
+  TDO_RING_FOR(node, &heap->chains) {
+    policy_note_lone(heap, TDO_RING_ENTRY(tdo_chain_t, heap_ring, node));
+  }
   heap->stress_move = !heap->stress_move;
   if (heap->stress_move)
     heap->stress_small = !heap->stress_small;
@@ -281,19 +300,21 @@ static bool policy_small(tdo_heap_t *heap, bool wanted) {
 
 /* The same, when a generation of CHAIN passed its capacity. */
 static bool policy_small_chain(tdo_heap_t *heap, tdo_chain_t *chain) {
-  return chain == heap->default_chain &&
+  policy_note_lone(heap, chain);
+  return chain == heap->lone &&
          chain->gens[0].fresh > chain->gens[0].capacity &&
          policy_small(heap, false);
 }
 
-/* Bytes that may be promoted as they are before the next minor collection. */
-static double policy_tenure_room(tdo_heap_t *heap) {
+/* Bytes of CHAIN that may be promoted as they are before the next minor
+   collection. */
+static double policy_tenure_room(tdo_heap_t *heap, const tdo_chain_t *chain) {
   double dirty =
       (double)(tdo_summary_dirty(&heap->summary, heap->page_limit)
                << heap->page_shift);
   double most = TENURE_MOST * tdo_heap_size(heap);
 
-  return tdo_fmax(heap->tenure, tdo_fmin(TENURE_COST * dirty, most));
+  return tdo_fmax(chain->tenure, tdo_fmin(TENURE_COST * dirty, most));
 }
 
 /* Promote a part of CHAIN as it is, as much as may be in this pause; nothing,
@@ -304,7 +325,7 @@ static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
 
   if (most == 0)
     return true;
-  heap->tenured += (double)tdo_tenure(heap, chain, most);
+  chain->tenured += (double)tdo_tenure(heap, chain, most);
   if (heap->tenuring != NULL)
     return true;
   if (chain == heap->default_chain) /* any, under stress */
@@ -312,18 +333,19 @@ static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   return false;
 }
 
-/* Is the default chain promoted as it is? */
-static bool policy_promotes(tdo_heap_t *heap) {
-  return (heap->tenure > 0 && heap->tenured < policy_tenure_room(heap)) ||
-         tdo_shortage_crammed(heap);
+/* Is CHAIN promoted as it is? */
+static bool policy_promotes(tdo_heap_t *heap, const tdo_chain_t *chain) {
+  if (chain->tenure > 0 && chain->tenured < policy_tenure_room(heap, chain))
+    return true;
+  return chain == heap->default_chain ? tdo_shortage_crammed(heap)
+                                      : !tdo_shortage_fits(heap, chain);
 }
 
 /* Promote CHAIN as it is, while minor collections would find next to nothing,
    or there is no room for what they find. What is lost by that until the next
    full collection is bounded. */
 static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
-  if (chain != heap->default_chain ? tdo_shortage_fits(heap, chain)
-                                   : !policy_promotes(heap))
+  if (!policy_promotes(heap, chain))
     return false;
   return policy_tenure_part(heap, chain) || policy_due(chain) < 0;
 }
