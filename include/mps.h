@@ -533,8 +533,8 @@ mps_res_t mps_addr_object(mps_addr_t *obj_o, mps_arena_t arena,
 
 /* Make a chain of gen_count > 0 generations, any number. A generation is
    collected when more than its capacity was made in it; more than that where
-   collecting it is mostly other work (manual, "Tuning"). Memory codes.
-   Locked. */
+   collecting it takes much of the time, or is mostly other work (manual,
+   "Tuning"). Memory codes. Locked. */
 mps_res_t mps_chain_create(mps_chain_t *chain_o, mps_arena_t arena,
                            size_t gen_count, mps_gen_param_s params[]);
 

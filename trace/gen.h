@@ -14,6 +14,7 @@
 
 #include "arena/space.h"
 #include "code/ring.h"
+#include "trace/nursery.h"
 
 typedef struct tdo_gen tdo_gen_t;
 typedef struct mps_chain_s tdo_chain_t;
@@ -65,6 +66,8 @@ struct mps_chain_s {
   size_t pools;        /* that use it */
   unsigned ramps;      /* open ramps on its allocation points; */
   bool ramp_all;       /* one that ended asked to collect all after the last */
+  tdo_nursery_t nursery; /* how its size adapts, */
+  double grown;        /* and bytes that this found, if the client made it */
   double beside;       /* bytes that collecting it scans besides what moves on,
                           as the last collections found */
   unsigned dense;      /* nurseries in a row of which nearly all survived */

@@ -152,7 +152,6 @@ struct mps_arena_s {
   size_t tenure_opens;
   uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
                             the time in pauses until then */
-  tdo_nursery_t nursery;
   double made;           /* bytes that were condemned in the default chain's
                             nursery since the generation after it was */
   tdo_evacuate_t evacuate;

@@ -91,37 +91,30 @@ static void learn_judge_chain(const tdo_heap_t *heap, tdo_chain_t *chain) {
   }
 }
 
-static void learn_judge(tdo_heap_t *heap) {
+static void learn_chains(tdo_heap_t *heap) {
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    if (heap->trace.full || heap->trace.chain == chain)
-      learn_judge_chain(heap, chain);
+    if (!heap->trace.full && heap->trace.chain != chain)
+      continue;
+    learn_judge_chain(heap, chain);
+    if (chain != heap->default_chain && heap->stress == 0)
+      tdo_policy_size_chain(heap, chain);
   }
 }
 
-/* A chain that the client made has the capacities that the client gave, unless
-   most of collecting it is other work: old pages that were written and roots to
-   be scanned, or blocks that stay in it. */
+/* What a minor collection scanned besides what moved on: old pages that were
+   written and roots, and blocks that stay. */
 static void learn_beside(tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
   tdo_chain_t *chain = trace->chain;
-  tdo_nursery_facts_t facts;
-  double moved = (double)trace->survived, stretch;
+  double moved = (double)trace->survived;
 
-  if (chain == NULL || chain == heap->default_chain || heap->stress != 0)
+  if (chain == NULL)
     return;
   for (size_t i = 0; i <= trace->last; ++i)
     moved -= chain->gens[i].stayed;
   chain->beside += BESIDE_MIX * (tdo_fmax(0, (double)trace->scanned - moved) -
                                  chain->beside);
-  facts = tdo_policy_bounds(heap);
-  stretch = tdo_fmax(1, tdo_nursery_beside(&facts, chain->beside) /
-                            chain->gens[0].given);
-  for (size_t i = 0; i < chain->count; ++i)
-    chain->gens[i].capacity =
-        tdo_fmax(stretch * chain->gens[i].given,
-                 tdo_nursery_again(&facts, chain->gens[i].stayed));
-  heap->due = true; /* with less than before, maybe */
 }
 
 /* Is nothing made in the nursery, so that collections begin with the generation
@@ -139,7 +132,31 @@ static void learn_youngest(tdo_heap_t *heap) {
     heap->made = 0;
 }
 
-/* The default chain adapts to how long collections take. */
+/* A chain that the client made has as much as it gave, at least. */
+static void learn_grow(tdo_chain_t *chain, double share,
+                       const tdo_nursery_found_t *found) {
+  double before = chain->gens[0].capacity;
+  double after = tdo_nursery_adapt(&chain->nursery, before, share, found);
+
+  if (after > before || after < before)
+    chain->grown = after;
+}
+
+static void learn_adapt_default(tdo_heap_t *heap, double share,
+                                const tdo_nursery_found_t *found) {
+  tdo_chain_t *chain = heap->default_chain;
+  tdo_gen_t *nursery = &chain->gens[0], *middle = &chain->gens[1];
+
+  if (heap->trace.last > 0)
+    middle->capacity = tdo_nursery_middle(
+        middle->capacity, middle->condemned_size, middle->survived);
+  learn_youngest(heap);
+  nursery->capacity = tdo_nursery_adapt(&chain->nursery, nursery->capacity,
+                                        share, found);
+  tdo_policy_size_chain(heap, chain);
+}
+
+/* The chain that was collected adapts to how long collections take. */
 static void learn_adapt(tdo_heap_t *heap, double ns) {
   const tdo_trace_t *trace = &heap->trace;
   uint64_t now = tdo_clock_ns();
@@ -149,30 +166,24 @@ static void learn_adapt(tdo_heap_t *heap, double ns) {
   tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
                                .survived = (double)trace->survived,
                                .scanned = (double)trace->scanned};
-  tdo_nursery_facts_t facts;
-  tdo_gen_t *nursery, *middle;
+  tdo_nursery_facts_t facts = tdo_policy_bounds(heap);
+  tdo_chain_t *chain = trace->small ? heap->lone : trace->chain;
+  const tdo_gen_t *nursery;
 
   heap->adapt_paused = paused;
   heap->adapt_since = now;
-  if (heap->default_chain == NULL || heap->stress != 0 ||
-      (trace->small ? heap->lone : trace->chain) != heap->default_chain)
+  if (chain == NULL || heap->stress != 0)
     return;
-  nursery = &heap->default_chain->gens[0];
-  middle = &heap->default_chain->gens[1];
+  found.most = tdo_nursery_most(&facts);
+  nursery = &chain->gens[0];
   if (trace->last == 0 &&
       nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
-    tdo_nursery_note(&heap->nursery, ns, nursery->condemned_size,
+    tdo_nursery_note(&chain->nursery, ns, nursery->condemned_size,
                      nursery->survived);
-  if (trace->last > 0)
-    middle->capacity = tdo_nursery_middle(
-        middle->capacity, middle->condemned_size, middle->survived);
-  learn_youngest(heap);
-  facts = tdo_policy_bounds(heap);
-  found.most = tdo_nursery_most(&facts);
-  nursery->capacity = tdo_nursery_adapt(&heap->nursery, nursery->capacity,
-                                        share, &found);
-  tdo_nursery_sizes(&nursery->capacity, &middle->capacity, &facts);
-  heap->due = true; /* with less than before, maybe */
+  if (chain == heap->default_chain)
+    learn_adapt_default(heap, share, &found);
+  else
+    learn_grow(chain, share, &found);
 }
 
 /* Bytes in nurseries that the mutator got since the flip: that they did not
@@ -250,7 +261,7 @@ void tdo_learn(tdo_heap_t *heap) {
   learn_adapt(heap, ns);
   learn_beside(heap);
   learn_skip(heap);
-  learn_judge(heap);
+  learn_chains(heap);
   if (heap->trace.full)
     learn_full(heap, ns);
   else

@@ -63,7 +63,7 @@ static double nursery_whole(const tdo_nursery_facts_t *facts) {
   return facts->heap + facts->rooted;
 }
 
-static double nursery_least(const tdo_nursery_facts_t *facts) {
+double tdo_nursery_least(const tdo_nursery_facts_t *facts) {
   double fair = tdo_fmin(NURSERY_FAIR, nursery_copied(facts));
   double part = NURSERY_LOW * nursery_whole(facts);
 
@@ -78,7 +78,8 @@ double tdo_nursery_most(const tdo_nursery_facts_t *facts) {
   double most = tdo_fmin(tdo_fmax(NURSERY_HIGH * whole, fair),
                          tdo_fmin(NURSERY_MOST, nursery_limited(facts)));
 
-  return tdo_fmin(most, tdo_fmax(nursery_copied(facts), nursery_least(facts)));
+  return tdo_fmin(most,
+                  tdo_fmax(nursery_copied(facts), tdo_nursery_least(facts)));
 }
 
 double tdo_nursery_beside(const tdo_nursery_facts_t *facts, double bytes) {
@@ -97,7 +98,7 @@ void tdo_nursery_sizes(double *nursery_io, double *middle_io,
   double most;
 
   *nursery_io = tdo_fmax(tdo_fmin(*nursery_io, tdo_nursery_most(facts)),
-                         nursery_least(facts));
+                         tdo_nursery_least(facts));
   most =
       tdo_fmin(tdo_fmin(facts->heap, MIDDLE_FAIR), MIDDLE_TIMES * *nursery_io);
   most = tdo_fmin(most, nursery_limited(facts));

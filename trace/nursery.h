@@ -17,7 +17,12 @@
    .beside  What a collection scans besides what moves on is the price of making
    it at all. A nursery for which that is many times its size would have the
    program scan old pages most of the time, so it has a part of that, but no
-   more than a small part of the heap. */
+   more than a small part of the heap.
+
+   .sample  That nearly all of a nursery survived tells that what is made lives
+   on only where it is a fair part of the heap. Of a few large objects that live
+   for a while it tells nothing: what is promoted as it is then is garbage soon.
+*/
 #ifndef TDO_TRACE_NURSERY_H
 #define TDO_TRACE_NURSERY_H
 
@@ -54,7 +59,8 @@ typedef struct tdo_nursery_found {
   double most; /* that the nursery may have */
 } tdo_nursery_found_t;
 
-/* The most that the nursery may have. */
+/* The least that the nursery has, and the most that it may have. */
+double tdo_nursery_least(const tdo_nursery_facts_t *facts);
 double tdo_nursery_most(const tdo_nursery_facts_t *facts);
 
 /* The capacities that the nursery and the generation after it had better have,

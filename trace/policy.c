@@ -267,13 +267,32 @@ static bool policy_stress(tdo_heap_t *heap) {
   return true;
 }
 
-/* Give the default chain the sizes that suit the heap, and as far as that
-   allows those that its nursery and middle generation have been given. */
-static void policy_size_chain(tdo_heap_t *heap) {
-  tdo_gen_t *gens = heap->default_chain->gens;
+/* A chain that the client made has the capacities that the client gave, or more
+   where collecting it takes long (.adapt), where most of that is other work
+   (.beside), or where nearly all of its nursery survived, which does not tell
+   much if that is small (.sample). */
+static void policy_size_client(tdo_chain_t *chain,
+                               const tdo_nursery_facts_t *facts) {
+  double nursery = tdo_fmin(chain->grown, tdo_nursery_most(facts)), stretch;
+
+  nursery = tdo_fmax(nursery, tdo_nursery_beside(facts, chain->beside));
+  if (chain->dense > 0)
+    nursery = tdo_fmax(nursery, tdo_nursery_least(facts));
+  stretch = tdo_fmax(1, nursery / chain->gens[0].given);
+  for (size_t i = 0; i < chain->count; ++i)
+    chain->gens[i].capacity =
+        tdo_fmax(stretch * chain->gens[i].given,
+                 tdo_nursery_again(facts, chain->gens[i].stayed));
+}
+
+void tdo_policy_size_chain(tdo_heap_t *heap, tdo_chain_t *chain) {
   tdo_nursery_facts_t facts = tdo_policy_bounds(heap);
 
-  tdo_nursery_sizes(&gens[0].capacity, &gens[1].capacity, &facts);
+  if (chain == heap->default_chain)
+    tdo_nursery_sizes(&chain->gens[0].capacity, &chain->gens[1].capacity,
+                      &facts);
+  else
+    policy_size_client(chain, &facts);
   heap->due = true; /* with less than before, maybe */
 }
 
@@ -328,8 +347,8 @@ static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   chain->tenured += (double)tdo_tenure(heap, chain, most);
   if (heap->tenuring != NULL)
     return true;
-  if (chain == heap->default_chain) /* any, under stress */
-    policy_size_chain(heap);
+  if (heap->stress == 0 || chain == heap->default_chain)
+    tdo_policy_size_chain(heap, chain);
   return false;
 }
 
