@@ -398,8 +398,8 @@ START_TEST(test_old_pinned) {
     if (!mps_message_get(&m, arena, type))
       continue;
     if (++collections > ROUNDS / 2) {
-      size_t condemned = mps_message_gc_condemned_size(arena, m);
-      least = condemned < least ? condemned : least;
+      size_t live = mps_message_gc_live_size(arena, m);
+      least = live < least ? live : least;
     }
     mps_message_discard(arena, m);
   }

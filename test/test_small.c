@@ -233,14 +233,13 @@ static bool soon(double size, double alive, double fresh) {
   tdo_small_facts_t facts = {.old = (size + fresh) * MIB, .nursery = 8 * MIB,
                              .alive = alive * MIB, .pause = 0.1};
   tdo_small_marked(&small, size * MIB, alive * MIB);
-  return tdo_small_soon(&small, &facts, fresh * MIB);
+  return tdo_small_soon(&small, facts.alive, fresh * MIB) &&
+         tdo_small_instead(&small, &facts);
 }
 
 /* The next one comes soon after one that left much room, if it copies. */
 START_TEST(sooner) {
   tdo_small_t small = {0};
-  tdo_small_facts_t facts = {.old = 300 * MIB, .alive = 100 * MIB,
-                             .pause = 0.1};
   ck_assert(soon(200, 100, 51));
   ck_assert(!soon(200, 100, 50));
   ck_assert(soon(200, 119, 60));
@@ -249,9 +248,9 @@ START_TEST(sooner) {
   ck_assert(!soon(30, 10, 16));
   ck_assert(!soon(1000, 100, 51)); /* it would be too large to be copied */
   tdo_small_marked(&small, 200 * MIB, 100 * MIB);
-  ck_assert(tdo_small_soon(&small, &facts, 100 * MIB));
+  ck_assert(tdo_small_soon(&small, 100 * MIB, 100 * MIB));
   tdo_small_collected(&small, 200 * MIB, 100 * MIB);
-  ck_assert(!tdo_small_soon(&small, &facts, 100 * MIB));
+  ck_assert(!tdo_small_soon(&small, 100 * MIB, 100 * MIB));
 }
 END_TEST
 

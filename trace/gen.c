@@ -153,8 +153,8 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
     return;
   if (heap->tenuring == chain) /* it is empty */
     heap->tenuring = NULL;
-  if (heap->lone == chain)
-    heap->lone = NULL;
+  if (heap->small_for == chain)
+    heap->small_for = NULL;
   tdo_chain_set_tenure(chain, 0);
   tdo_ring_remove(&chain->heap_ring);
   chain->sig = TDO_SIG_DEAD;
@@ -170,18 +170,12 @@ void tdo_chain_set_tenure(tdo_chain_t *chain, double bytes) {
   chain->tenure = bytes;
 }
 
-double tdo_chain_size_from(const tdo_chain_t *chain, size_t first) {
+double tdo_chain_size(const tdo_chain_t *chain) {
   double size = 0;
 
-  for (size_t i = first; i < chain->count; ++i)
+  for (size_t i = 0; i < chain->count; ++i)
     size += chain->gens[i].size;
   return size;
-}
-
-bool tdo_chain_is_lone(const tdo_chain_t *chain) {
-  const tdo_heap_t *heap = chain->heap;
-
-  return tdo_heap_size(heap) <= tdo_chain_size(chain) + heap->top.size;
 }
 
 void tdo_chain_secure(tdo_chain_t *chain) {

@@ -15,6 +15,7 @@
 #include "arena/space.h"
 #include "code/ring.h"
 #include "trace/nursery.h"
+#include "trace/worth.h"
 
 typedef struct tdo_gen tdo_gen_t;
 typedef struct mps_chain_s tdo_chain_t;
@@ -70,6 +71,7 @@ struct mps_chain_s {
   double grown;        /* and bytes that this found, if the client made it */
   double beside;       /* bytes that collecting it scans besides what moves on,
                           as the last collections found */
+  tdo_worth_t worth;   /* of its minor collections */
   unsigned dense;      /* nurseries in a row of which nearly all survived */
   double tenure, tenured; /* bytes that may be promoted without a collection,
                           and that were since the last of its own */
@@ -95,14 +97,8 @@ void tdo_gen_finish(tdo_gen_t *gen);
    next one of it. */
 void tdo_chain_set_tenure(tdo_chain_t *chain, double bytes);
 
-/* Bytes of all segments of its generations, or of those from FIRST on. */
-double tdo_chain_size_from(const tdo_chain_t *chain, size_t first);
-static inline double tdo_chain_size(const tdo_chain_t *chain) {
-  return tdo_chain_size_from(chain, 0);
-}
-
-/* Has CHAIN everything that is in any chain? */
-bool tdo_chain_is_lone(const tdo_chain_t *chain);
+/* Bytes of all its segments. */
+double tdo_chain_size(const tdo_chain_t *chain);
 
 /* Generation INDEX of CHAIN; the top one if INDEX is the chain's count. */
 tdo_gen_t *tdo_chain_gen(tdo_chain_t *chain, size_t index);

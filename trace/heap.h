@@ -137,11 +137,10 @@ struct mps_arena_s {
   /* Policy (policy.c, learn.c). */
   tdo_full_t full;
   tdo_small_t small;
-  tdo_worth_t worth;
-  tdo_chain_t *lone;     /* the chain that alone had anything in its
-                            generations, when last looked at, or null */
   bool small_next;       /* the next collection is of a small heap, whole */
-  bool instead;          /* the last of these was so as a full one was due */
+  tdo_chain_t *small_for; /* the last of these was so as the nursery of this
+                            chain was full, or null */
+  bool instead;          /* or as a full one was due */
   size_t skip, skip_next; /* collections for which the nursery is promoted
                             past the middle generation: now, and next time */
   size_t tenures;        /* chains that are promoted as they are */

@@ -47,27 +47,20 @@ static void learn_skip(tdo_heap_t *heap) {
   heap->skip = heap->skip_next;
 }
 
-/* Is what is learnt of collections good for CHAIN? For the arena's own, or one
-   that alone has anything. */
-static bool learn_leads(const tdo_heap_t *heap, const tdo_chain_t *chain) {
-  return chain != NULL &&
-         (chain == heap->default_chain ||
-          (chain == heap->lone && tdo_chain_is_lone(chain)));
-}
-
-static void learn_worth(tdo_heap_t *heap, double ns) {
+static void learn_worth(const tdo_heap_t *heap, tdo_chain_t *chain,
+                        double ns) {
   const tdo_trace_t *trace = &heap->trace;
   double freed = (double)trace->condemned - (double)trace->survived;
 
   if (trace->full)
-    tdo_worth_full(&heap->worth, freed, ns, !trace->in_place);
-  else if (learn_leads(heap, trace->chain) && trace->last == 0)
-    tdo_worth_minor(&heap->worth, freed, ns);
+    tdo_worth_full(&chain->worth, freed, ns, !trace->in_place);
+  else if (trace->last == 0)
+    tdo_worth_minor(&chain->worth, freed, ns);
 }
 
 /* A collection that condemned a fair share of the nursery of CHAIN tells
    whether the next ones are worth their while. */
-static void learn_judge_chain(const tdo_heap_t *heap, tdo_chain_t *chain) {
+static void learn_judge(const tdo_heap_t *heap, tdo_chain_t *chain) {
   const tdo_gen_t *nursery = &chain->gens[0];
 
   chain->tenured = 0;
@@ -80,25 +73,13 @@ static void learn_judge_chain(const tdo_heap_t *heap, tdo_chain_t *chain) {
     return;
   }
   if (nursery->survived <= TENURE_DENSE * nursery->condemned_size &&
-      !(learn_leads(heap, chain) &&
-        tdo_worth_little(&heap->worth, heap->alive))) {
+      !tdo_worth_little(&chain->worth, heap->alive)) {
     chain->dense = 0;
     tdo_chain_set_tenure(chain, 0);
   } else if (++chain->dense >= TENURE_RUNS) {
     tdo_chain_set_tenure(
         chain, tdo_fmin(TENURE_SHARE * tdo_heap_size(heap),
                         2 * tdo_fmax(chain->tenure, nursery->condemned_size)));
-  }
-}
-
-static void learn_chains(tdo_heap_t *heap) {
-  TDO_RING_FOR(node, &heap->chains) {
-    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    if (!heap->trace.full && heap->trace.chain != chain)
-      continue;
-    learn_judge_chain(heap, chain);
-    if (chain != heap->default_chain && heap->stress == 0)
-      tdo_policy_size_chain(heap, chain);
   }
 }
 
@@ -132,16 +113,6 @@ static void learn_youngest(tdo_heap_t *heap) {
     heap->made = 0;
 }
 
-/* A chain that the client made has as much as it gave, at least. */
-static void learn_grow(tdo_chain_t *chain, double share,
-                       const tdo_nursery_found_t *found) {
-  double before = chain->gens[0].capacity;
-  double after = tdo_nursery_adapt(&chain->nursery, before, share, found);
-
-  if (after > before || after < before)
-    chain->grown = after;
-}
-
 static void learn_adapt_default(tdo_heap_t *heap, double share,
                                 const tdo_nursery_found_t *found) {
   tdo_chain_t *chain = heap->default_chain;
@@ -156,26 +127,32 @@ static void learn_adapt_default(tdo_heap_t *heap, double share,
   tdo_policy_size_chain(heap, chain);
 }
 
-/* The chain that was collected adapts to how long collections take. */
-static void learn_adapt(tdo_heap_t *heap, double ns) {
+/* One that the client made, and in which something was, has as much as it gave,
+   at least. */
+static void learn_adapt_client(tdo_chain_t *chain, double share,
+                               const tdo_nursery_found_t *found) {
+  double before = chain->gens[0].capacity, after;
+
+  if (chain->gens[0].condemned_size <= 0)
+    return;
+  after = tdo_nursery_adapt(&chain->nursery, before, share, found);
+  if (after > before || after < before)
+    chain->grown = after;
+}
+
+/* CHAIN adapts to how long collections take, which is this SHARE of the time. */
+static void learn_adapt(tdo_heap_t *heap, tdo_chain_t *chain, double share,
+                        double ns) {
   const tdo_trace_t *trace = &heap->trace;
-  uint64_t now = tdo_clock_ns();
-  uint64_t paused = heap->trace.paused + (uint64_t)ns;
-  double share = (double)(paused - heap->adapt_paused) /
-                 (double)(now - heap->adapt_since + 1);
+  const tdo_gen_t *nursery = &chain->gens[0];
+  tdo_nursery_facts_t facts = tdo_policy_bounds(heap);
   tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
                                .survived = (double)trace->survived,
-                               .scanned = (double)trace->scanned};
-  tdo_nursery_facts_t facts = tdo_policy_bounds(heap);
-  tdo_chain_t *chain = trace->small ? heap->lone : trace->chain;
-  const tdo_gen_t *nursery;
+                               .scanned = (double)trace->scanned,
+                               .most = tdo_nursery_most(&facts)};
 
-  heap->adapt_paused = paused;
-  heap->adapt_since = now;
-  if (chain == NULL || heap->stress != 0)
+  if (heap->stress != 0 || (trace->full && !trace->small))
     return;
-  found.most = tdo_nursery_most(&facts);
-  nursery = &chain->gens[0];
   if (trace->last == 0 &&
       nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
     tdo_nursery_note(&chain->nursery, ns, nursery->condemned_size,
@@ -183,7 +160,36 @@ static void learn_adapt(tdo_heap_t *heap, double ns) {
   if (chain == heap->default_chain)
     learn_adapt_default(heap, share, &found);
   else
-    learn_grow(chain, share, &found);
+    learn_adapt_client(chain, share, &found);
+}
+
+/* The share of the time since the collection before that this one took, NS, and
+   the pauses between. */
+static double learn_share(tdo_heap_t *heap, double ns) {
+  uint64_t now = tdo_clock_ns();
+  uint64_t paused = heap->trace.paused + (uint64_t)ns;
+  double share = (double)(paused - heap->adapt_paused) /
+                 (double)(now - heap->adapt_since + 1);
+
+  heap->adapt_paused = paused;
+  heap->adapt_since = now;
+  return share;
+}
+
+/* The chain that was collected, or each of them. */
+static void learn_chains(tdo_heap_t *heap, double ns) {
+  double share = learn_share(heap, ns);
+
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    if (!heap->trace.full && heap->trace.chain != chain)
+      continue;
+    learn_worth(heap, chain, ns);
+    learn_adapt(heap, chain, share, ns);
+    learn_judge(heap, chain);
+    if (chain != heap->default_chain && heap->stress == 0)
+      tdo_policy_size_chain(heap, chain);
+  }
 }
 
 /* Bytes in nurseries that the mutator got since the flip: that they did not
@@ -197,22 +203,24 @@ static double learn_made(const tdo_heap_t *heap) {
   return made;
 }
 
-/* A small heap was collected whole, by copying. */
+/* A small heap was collected whole, by copying. What is old is what facts for
+   it take to be (policy.c). */
 static void learn_small(tdo_heap_t *heap) {
-  const tdo_chain_t *chain = heap->lone;
-  double old = heap->top.condemned_size, survived = heap->top.survived;
+  const tdo_trace_t *trace = &heap->trace;
+  double young = 0, lived = 0;
 
-  if (chain == NULL) /* destroyed meanwhile */
-    return;
-  old += chain->gens[0].stayed;
-  survived += chain->gens[0].stayed;
-  for (size_t i = 1; i < chain->count; ++i) {
-    old += chain->gens[i].condemned_size;
-    survived += chain->gens[i].survived;
+  TDO_RING_FOR(node, &heap->chains) {
+    const tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    const tdo_gen_t *nursery = &chain->gens[0];
+    if (heap->small_for != NULL && heap->small_for != chain)
+      continue;
+    young += nursery->condemned_size - nursery->stayed;
+    lived += nursery->survived - nursery->stayed;
   }
-  tdo_small_collected(&heap->small, old, survived);
+  tdo_small_collected(&heap->small, (double)trace->condemned - young,
+                      (double)trace->survived - lived);
   /* A minor one would have looked at so much, at least. */
-  tdo_full_minor(&heap->full, chain->gens[0].survived, 0);
+  tdo_full_minor(&heap->full, lived, 0);
 }
 
 static void learn_full(tdo_heap_t *heap, double ns) {
@@ -257,11 +265,9 @@ void tdo_learn(tdo_heap_t *heap) {
 
   if (heap->trace.full)
     heap->alive = (double)heap->trace.survived;
-  learn_worth(heap, ns);
-  learn_adapt(heap, ns);
   learn_beside(heap);
   learn_skip(heap);
-  learn_chains(heap);
+  learn_chains(heap, ns);
   if (heap->trace.full)
     learn_full(heap, ns);
   else

@@ -73,40 +73,36 @@ static tdo_chain_t *policy_find_due(const tdo_heap_t *heap, size_t *due_o) {
   return NULL;
 }
 
-/* Has one chain alone anything in its generations? Then it is heap->lone. */
-static bool policy_alone(const tdo_heap_t *heap) {
-  return heap->lone != NULL && tdo_chain_is_lone(heap->lone);
+/* Not old is what is in GEN, a nursery, but for blocks that stay in it; or all
+   of it, if it would just be promoted. */
+static void policy_add_nursery(tdo_small_facts_t *facts, const tdo_gen_t *gen,
+                               bool promoted) {
+  facts->nursery += gen->capacity;
+  facts->young += gen->size;
+  if (!promoted)
+    facts->old -= tdo_fmax(0, gen->size - gen->stayed);
 }
 
-/* Is it CHAIN? The one that was so stays, while it is. */
-static void policy_note_lone(tdo_heap_t *heap, tdo_chain_t *chain) {
-  if (!policy_alone(heap) && tdo_chain_is_lone(chain))
-    heap->lone = chain;
-}
-
-/* What small.h asks for, of the lone chain. Blocks that stay in its nursery are
-   old, and when a FULL collection is to come, so is a nursery that would just
-   be promoted. */
+/* What small.h asks for, when the nursery of CHAIN is full; what others have is
+   as good as old. Or when a full collection is to come, if that is null. */
 static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
-                                            bool full) {
-  const tdo_gen_t *nursery = &heap->lone->gens[0];
-  double promoted =
-      full && heap->lone->tenure > 0 ? nursery->size : nursery->stayed;
-
-  return (tdo_small_facts_t){
-      .old = promoted + tdo_chain_size_from(heap->lone, 1) + heap->top.size,
-      .nursery = nursery->capacity,
-      .young = nursery->size,
+                                            const tdo_chain_t *chain) {
+  tdo_small_facts_t facts = {
+      .old = tdo_heap_size(heap),
       .minor = heap->full.minor,
       .alive = heap->alive,
       .pause = heap->pause_time,
-      .quick = tdo_worth_quick(&heap->worth)};
-}
+      .quick = chain != NULL && tdo_worth_quick(&chain->worth)};
 
-/* May everything be copied? Not where several chains have anything in their
-   generations, nor where there is no room. */
-static bool policy_may_copy(const tdo_heap_t *heap) {
-  return policy_alone(heap) && !tdo_shortage_small(heap);
+  if (chain != NULL) {
+    policy_add_nursery(&facts, &chain->gens[0], false);
+    return facts;
+  }
+  TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
+    chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    policy_add_nursery(&facts, &chain->gens[0], chain->tenure > 0);
+  }
+  return facts;
 }
 
 /* Did the last full collection leave so much room that it is time for another,
@@ -114,10 +110,11 @@ static bool policy_may_copy(const tdo_heap_t *heap) {
 static bool policy_full_soon(const tdo_heap_t *heap) {
   tdo_small_facts_t facts;
 
-  if (!heap->small.loose || !policy_may_copy(heap))
+  if (!tdo_small_soon(&heap->small, heap->alive, heap->top.fresh) ||
+      tdo_shortage_small(heap))
     return false;
-  facts = policy_small_facts(heap, true);
-  return tdo_small_soon(&heap->small, &facts, heap->top.fresh);
+  facts = policy_small_facts(heap, NULL);
+  return tdo_small_instead(&heap->small, &facts);
 }
 
 /* Bytes of nurseries that are now promoted as they are. */
@@ -216,6 +213,7 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
 static bool policy_start_all(tdo_heap_t *heap, bool small, const char *why) {
   heap->debt = 0;
   heap->instead = false;
+  heap->small_for = NULL;
   heap->small_next = small;
   return tdo_trace_start(heap, NULL, 0, why);
 }
@@ -223,17 +221,13 @@ static bool policy_start_all(tdo_heap_t *heap, bool small, const char *why) {
 /* In turn all moves or not, and twice each as in a small heap, or not; ahead of
    the flip where that can be. */
 static void policy_stress_full(tdo_heap_t *heap) {
-  TDO_RING_FOR(node, &heap->chains) {
-    policy_note_lone(heap, TDO_RING_ENTRY(tdo_chain_t, heap_ring, node));
-  }
   heap->stress_move = !heap->stress_move;
   if (heap->stress_move)
     heap->stress_small = !heap->stress_small;
   else if (!heap->stress_small && policy_slices(heap) &&
            tdo_trace_begin_ahead(heap, "stress, full"))
     return;
-  if (!policy_start_all(heap, heap->stress_small && policy_alone(heap),
-                        "stress, full"))
+  if (!policy_start_all(heap, heap->stress_small, "stress, full"))
     return;
   heap->trace.move_all = heap->stress_move;
   if (policy_incremental(heap) &&
@@ -296,19 +290,21 @@ void tdo_policy_size_chain(tdo_heap_t *heap, tdo_chain_t *chain) {
   heap->due = true; /* with less than before, maybe */
 }
 
-/* Collect a small heap as a whole if that is due (small.h): its nursery is
-   full, or else a full collection is WANTED. True if it was. */
-static bool policy_small(tdo_heap_t *heap, bool wanted) {
+/* Collect a small heap as a whole if that is due (small.h): the nursery of CHAIN
+   is full, or if that is null, a full collection is due. True if it was. */
+static bool policy_small(tdo_heap_t *heap, tdo_chain_t *chain) {
   tdo_small_facts_t facts;
+  bool wanted = chain == NULL;
 
-  if (!policy_may_copy(heap))
+  if (tdo_shortage_small(heap))
     return false;
-  facts = policy_small_facts(heap, wanted);
+  facts = policy_small_facts(heap, chain);
   if (!(wanted && tdo_small_instead(&heap->small, &facts)) &&
       !tdo_small_due(&heap->small, &facts))
     return false;
   if (policy_start_all(heap, true, wanted ? FULL_GROWN : SMALL_FULL)) {
     heap->instead = wanted;
+    heap->small_for = chain;
     if (tdo_small_at_once(&heap->small, &facts))
       tdo_trace_finish(heap);
     else
@@ -319,10 +315,8 @@ static bool policy_small(tdo_heap_t *heap, bool wanted) {
 
 /* The same, when a generation of CHAIN passed its capacity. */
 static bool policy_small_chain(tdo_heap_t *heap, tdo_chain_t *chain) {
-  policy_note_lone(heap, chain);
-  return chain == heap->lone &&
-         chain->gens[0].fresh > chain->gens[0].capacity &&
-         policy_small(heap, false);
+  return chain->gens[0].fresh > chain->gens[0].capacity &&
+         policy_small(heap, chain);
 }
 
 /* Bytes of CHAIN that may be promoted as they are before the next minor
@@ -403,7 +397,7 @@ void tdo_policy_poll(tdo_heap_t *heap) {
     return;
   }
   if (policy_full_due(heap)) {
-    if (heap->full_wanted || heap->full_owed || !policy_small(heap, true))
+    if (heap->full_wanted || heap->full_owed || !policy_small(heap, NULL))
       policy_begin_full(heap, FULL_GROWN);
     return;
   }

@@ -82,11 +82,8 @@ bool tdo_small_at_once(const tdo_small_t *small,
          ONCE_RATE * facts->pause;
 }
 
-bool tdo_small_soon(const tdo_small_t *small, const tdo_small_facts_t *facts,
-                    double fresh) {
-  return small->loose &&
-         fresh > tdo_fmax(SOON_GROWTH * facts->alive, SOON_LEAST) &&
-         tdo_small_instead(small, facts);
+bool tdo_small_soon(const tdo_small_t *small, double alive, double fresh) {
+  return small->loose && fresh > tdo_fmax(SOON_GROWTH * alive, SOON_LEAST);
 }
 
 void tdo_small_flipped(tdo_small_t *small, double seconds, double alive,

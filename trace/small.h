@@ -48,7 +48,7 @@ typedef struct tdo_small {
 
 /* Bytes, but for the pause time (seconds). */
 typedef struct tdo_small_facts {
-  double old;     /* beyond the nursery */
+  double old;     /* beyond the nursery that is full */
   double nursery; /* its capacity, */
   double young;   /* and what is in it: more, after a collection in slices */
   double minor;   /* that minor collections look at, lately */
@@ -62,9 +62,9 @@ bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts);
 /* A full collection is due: is it to copy everything? */
 bool tdo_small_instead(const tdo_small_t *small,
                        const tdo_small_facts_t *facts);
-/* Is one due already, to do that, when FRESH bytes came since the last? */
-bool tdo_small_soon(const tdo_small_t *small, const tdo_small_facts_t *facts,
-                    double fresh);
+/* Is one due already, if it would do that: FRESH bytes came since the last, which
+   ALIVE bytes survived? */
+bool tdo_small_soon(const tdo_small_t *small, double alive, double fresh);
 /* Is a pause long enough for a collection of everything, for sure? */
 bool tdo_small_at_once(const tdo_small_t *small,
                        const tdo_small_facts_t *facts);
