@@ -47,6 +47,11 @@
   X(huge, HUGE, "TESTUDO_HUGE", TDO_HUGE_OFF, "off", 0, 1000000,              \
     "off, old, all, or the number of a generation",                           \
     "lowest generation whose memory shall be huge pages")                     \
+  X(small, SIZE, "TESTUDO_SMALL", 16777216, "16M", 0, 1099511627776,          \
+    "a size up to 1024G; 0 for never",                                        \
+    "old memory up to which a heap is collected as a whole")                  \
+  X(adapt, FLAG, "TESTUDO_ADAPT", 1, "on", 0, 1, "on or off",                 \
+    "let generations grow where collecting takes much of the time")           \
   X(populate, FLAG, "TESTUDO_POPULATE", 1, "on", 0, 1, "on or off",            \
     "touch memory before it is needed, on another processor")                 \
   X(reserve, SIZE0, "TESTUDO_RESERVE", 0, "a size chosen by the library",     \

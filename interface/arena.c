@@ -82,6 +82,8 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
   o->huge = s.huge;
   if (tdo_arg_pick(&arg, args, TDO_KEY_HUGE) && !s.huge_given)
     o->huge = arg.val.u;
+  o->small = s.small;
+  o->adapt = s.adapt;
   o->populate = s.populate;
   if (tdo_arg_pick(&arg, args, TDO_KEY_POPULATE) && !s.populate_given)
     o->populate = arg.val.b;

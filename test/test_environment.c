@@ -31,6 +31,8 @@ START_TEST(settings) {
   set("TESTUDO_DEFER_HIT", "9");
   set("TESTUDO_BUDGET", "0.125");
   set("TESTUDO_HIDE", "32M");
+  set("TESTUDO_SMALL", "2M");
+  set("TESTUDO_ADAPT", "off");
   set("TESTUDO_GRAIN", "64K");
   set("TESTUDO_SPARE", "0.5");
   set("TESTUDO_HUGE", "1");
@@ -56,6 +58,8 @@ START_TEST(settings) {
     ck_assert(arena->shield.settings.budget == 0.125);
     ck_assert_uint_eq(arena->shield.settings.hide_least, 32 << 20);
   }
+  ck_assert_uint_eq(arena->small_most, 2 << 20);
+  ck_assert(!arena->adapts);
   ck_assert_uint_eq(arena->quantum, 8192);
   ck_assert_uint_eq(arena->huge, 1);
   ck_assert_uint_eq((size_t)1 << arena->space.grain_shift, 65536);
@@ -104,9 +108,9 @@ static size_t logged(const char *value, char *text, size_t size) {
   size_t n;
   ck_assert_ptr_nonnull(file);
   set("TESTUDO_LOG", value);
+  set("TESTUDO_SMALL", "0");
   ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
   heap_start(mps_class_amc());
-  mps_arena_pause_time_set(arena, 0); /* nothing is small */
   for (size_t i = 0; i < 20000; ++i)
     table[i % 100] = numbered(i);
   collect();

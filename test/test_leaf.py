@@ -13,7 +13,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TOP / "tool"), str(TOP / "scripts")]
 
 import demo  # noqa: E402
-from testudo_tool import kernel, modes  # noqa: E402
+from testudo_tool import kernel  # noqa: E402
 
 INTERPRETER = sys.argv[1]
 LEAF = [INTERPRETER, *demo.SETTINGS,
@@ -22,7 +22,7 @@ LEAF = [INTERPRETER, *demo.SETTINGS,
 
 class Leaf(unittest.TestCase):
     def test_deferred(self):
-        calls = kernel.count(LEAF, modes.environment("deferred"))
+        calls = kernel.count(LEAF, demo.environment("deferred"))
         for name, most in demo.MOST_CALLS.items():
             self.assertLessEqual(calls.get(name, 0), most, calls)
 

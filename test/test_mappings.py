@@ -27,7 +27,7 @@ LEFT = [100, 40]
 def run(name, left, mode):
     """Output and statistics of a workload with LEFT mappings; 0: with all."""
     env = dict(os.environ, TESTUDO_CHECK="1", TESTUDO_STATISTICS="1",
-               TESTUDO_SHIELD=mode)
+               TESTUDO_SHIELD=mode, TESTUDO_SMALL="0")
     if left > 0:
         env.update(LD_PRELOAD=LIBRARY, TEST_MAPPINGS_LEFT=str(left))
     done = subprocess.run(

@@ -26,8 +26,9 @@ class Prediction(unittest.TestCase):
             [sys.executable, str(TOP / "tool/testudo"), "tune", "--json",
              "--verify=2", "--grain=0,16384", "--quantum=0", "--", *PROGRAM,
              str(TOP / "example/scheme/workload" / workload), *arguments],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            check=False)
+            env={**os.environ, "TESTUDO_SMALL": "0", "TESTUDO_ADAPT": "off"},
+            check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [row for row in json.loads(done.stdout)["rows"]
                 if "counted" in row]

@@ -54,6 +54,7 @@ static void weak_stop(void) {
 }
 
 static void work(tdo_statistics_s *statistics) {
+  REQUIRE(setenv("TESTUDO_SMALL", "0", 1) == 0); /* with bars */
   heap_start(mps_class_amc());
   for (size_t n = 0; n < 20000; ++n) {
     mps_addr_t obj = numbered(n);

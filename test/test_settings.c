@@ -54,7 +54,7 @@ START_TEST(defaults) {
     ck_assert_int_eq(unsetenv(rows[i].variable), 0);
     ck_assert_int_eq(strncmp(rows[i].variable, "TESTUDO_", 8), 0);
   }
-  ck_assert_uint_eq(n, 16);
+  ck_assert_uint_eq(n, 18);
   read_with("TESTUDO_SHIELD", ""); /* empty is unset */
   ck_assert_str_eq(said, "");
   ck_assert_str_eq(tdo_settings_shields[settings.shield], "deferred");
@@ -95,6 +95,9 @@ START_TEST(taken) {
   TAKES(huge, "TESTUDO_HUGE", "all", TDO_HUGE_ALL);
   TAKES(huge, "TESTUDO_HUGE", "2", 2);
   TAKES(populate, "TESTUDO_POPULATE", "off", false);
+  TAKES(small, "TESTUDO_SMALL", "64m", 64 << 20);
+  TAKES(small, "TESTUDO_SMALL", "0", 0);
+  TAKES(adapt, "TESTUDO_ADAPT", "off", false);
   TAKES(hide, "TESTUDO_HIDE", "64k", 65536);
   TAKES(hide, "TESTUDO_HIDE", "0", 0);
   TAKES(reserve, "TESTUDO_RESERVE", "2G", (size_t)2 << 30);

@@ -429,6 +429,25 @@ START_TEST(beside_another_chain) {
 }
 END_TEST
 
+/* Nothing young grows old by another chain's nursery while there is a ramp. */
+START_TEST(ramp) {
+  size_t full;
+  begin(0.1);
+  build(100, 50);
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(ap, mps_alloc_pattern_ramp()),
+                   MPS_RES_OK);
+  full = statistics().full_collections;
+  (void)replace(suite_size(2000, 100));
+  ck_assert(suite_stressed() || statistics().full_collections == full);
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(ap, mps_alloc_pattern_ramp()),
+                   MPS_RES_OK);
+  (void)replace(suite_size(2000, 100));
+  ck_assert(suite_stressed() || statistics().full_collections > full);
+  check_lists();
+  end();
+}
+END_TEST
+
 /* Calls that ask for memory, or give it back. */
 static size_t memory_calls(void) {
   tdo_statistics_s s = statistics();
@@ -467,4 +486,4 @@ END_TEST
 SUITE_MAIN("small_heap", 60, replaced, clients_chain, short_pauses,
            made_meanwhile, lives_on, grows_and_shrinks, loosened, built, alike,
            instead, instead_in_slices, noticed, noticed_large,
-           beside_another_chain, large_replaced)
+           beside_another_chain, ramp, large_replaced)

@@ -144,6 +144,8 @@ static void heap_init_fields(tdo_heap_t *heap,
   heap->contracted = options->contracted;
   heap->quantum = heap->quantum_now = options->quantum;
   heap->huge = options->huge;
+  heap->small_most = options->small;
+  heap->adapts = options->adapt;
   heap->stress = options->stress;
   heap->withheld_most = SIZE_MAX;
   heap->check_heap = options->check_heap;

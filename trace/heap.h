@@ -57,6 +57,8 @@ typedef struct tdo_heap_options {
   size_t window;         /* address space to reserve; 0: choose */
   size_t quantum;        /* bytes scanned for each barrier hit */
   unsigned huge;         /* lowest generation with huge pages */
+  size_t small;          /* TESTUDO_SMALL */
+  bool adapt;            /* TESTUDO_ADAPT */
   bool populate;         /* TDO_KEY_POPULATE */
   unsigned stress;       /* collect at every n-th chance; 0: never */
   bool check_heap;       /* run the heap checker around collections */
@@ -137,6 +139,9 @@ struct mps_arena_s {
   /* Policy (policy.c, learn.c). */
   tdo_full_t full;
   tdo_small_t small;
+  size_t small_most;     /* old bytes that a small heap has */
+  bool adapts;           /* do generations grow with the time that collecting
+                            them takes? */
   bool small_next;       /* the next collection is of a small heap, whole */
   tdo_chain_t *small_for; /* the last of these was so as the nursery of this
                             chain was full, or null */

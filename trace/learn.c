@@ -122,8 +122,9 @@ static void learn_adapt_default(tdo_heap_t *heap, double share,
     middle->capacity = tdo_nursery_middle(
         middle->capacity, middle->condemned_size, middle->survived);
   learn_youngest(heap);
-  nursery->capacity = tdo_nursery_adapt(&chain->nursery, nursery->capacity,
-                                        share, found);
+  if (heap->adapts)
+    nursery->capacity = tdo_nursery_adapt(&chain->nursery, nursery->capacity,
+                                          share, found);
   tdo_policy_size_chain(heap, chain);
 }
 
@@ -159,7 +160,7 @@ static void learn_adapt(tdo_heap_t *heap, tdo_chain_t *chain, double share,
                      nursery->survived);
   if (chain == heap->default_chain)
     learn_adapt_default(heap, share, &found);
-  else
+  else if (heap->adapts)
     learn_adapt_client(chain, share, &found);
 }
 

@@ -91,6 +91,7 @@ static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
       .old = tdo_heap_size(heap),
       .minor = heap->full.minor,
       .alive = heap->alive,
+      .most = (double)heap->small_most,
       .pause = heap->pause_time,
       .quick = chain != NULL && tdo_worth_quick(&chain->worth)};
 
@@ -290,13 +291,22 @@ void tdo_policy_size_chain(tdo_heap_t *heap, tdo_chain_t *chain) {
   heap->due = true; /* with less than before, maybe */
 }
 
+/* Is there a ramp, which keeps what is made young? */
+static bool policy_ramps(const tdo_heap_t *heap) {
+  TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
+    if (TDO_RING_ENTRY(tdo_chain_t, heap_ring, node)->ramps > 0)
+      return true;
+  }
+  return false;
+}
+
 /* Collect a small heap as a whole if that is due (small.h): the nursery of CHAIN
    is full, or if that is null, a full collection is due. True if it was. */
 static bool policy_small(tdo_heap_t *heap, tdo_chain_t *chain) {
   tdo_small_facts_t facts;
   bool wanted = chain == NULL;
 
-  if (tdo_shortage_small(heap))
+  if (tdo_shortage_small(heap) || policy_ramps(heap))
     return false;
   facts = policy_small_facts(heap, chain);
   if (!(wanted && tdo_small_instead(&heap->small, &facts)) &&

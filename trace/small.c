@@ -3,16 +3,15 @@
 #include "trace/small.h"
 #include "code/base.h"
 
-#define SMALL_MOST   ((double)(16 << 20)) /* old bytes that may be copied, */
-#define SMALL_MORE   ((double)(80 << 20)) /* or this where it is no more
-                                             work, */
+#define SMALL_MORE   5.0 /* times what may be copied, where that is no more
+                            work, */
 #define SMALL_MINOR  6.0 /* so many times what a minor collection looks at, */
 #define SMALL_SPARSE 0.8 /* and at most this share survived the last time */
 #define SMALL_PART   0.5 /* of a nursery: as much old is no extra work, */
 #define SMALL_GROWTH 1.5 /* times what survived the last time is worth it, */
 #define SMALL_DENSE  0.9 /* or, if more than this share did, */
 #define SMALL_BUILD  3.0 /* so many times that; */
-#define SMALL_LAST   (0.9 * SMALL_MOST) /* this, if that is less */
+#define SMALL_LAST   (0.9 * (16 << 20)) /* this, if that is less */
 #define SMALL_QUICK  ((double)(8 << 20)) /* or, from so much on, some of which
                                             had died, if that takes hardly
                                             longer than a minor one */
@@ -51,15 +50,15 @@ static double small_live(const tdo_small_t *small,
 static bool small_alike(const tdo_small_t *small, double live,
                         const tdo_small_facts_t *facts) {
   live = tdo_fmin(live, INSTEAD_LIVE * facts->alive);
-  return small->sparse && live <= SMALL_MORE &&
+  return small->sparse && live <= SMALL_MORE * facts->most &&
          live <= SMALL_MINOR * facts->minor;
 }
 
 bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts) {
   double old = facts->old, live = small_live(small, facts);
 
-  if (!small_fits(live, facts) ||
-      (live > SMALL_MOST && !small_alike(small, live, facts)))
+  if (facts->most <= 0 || !small_fits(live, facts) ||
+      (live > facts->most && !small_alike(small, live, facts)))
     return false;
   return small->room > 0 || old <= SMALL_PART * facts->nursery ||
          old > small->most ||

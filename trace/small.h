@@ -53,6 +53,7 @@ typedef struct tdo_small_facts {
   double young;   /* and what is in it: more, after a collection in slices */
   double minor;   /* that minor collections look at, lately */
   double alive;   /* that survived the last collection of everything */
+  double most;    /* that a small heap has (TESTUDO_SMALL) */
   double pause;
   bool quick; /* the last one was hardly longer than a minor one (worth.h) */
 } tdo_small_facts_t;
