@@ -61,6 +61,7 @@
 #include "shield/shield.c"
 #include "trace/abroad.c"
 #include "trace/ap.c"
+#include "trace/capacity.c"
 #include "trace/condemn.c"
 #include "trace/enter.c"
 #include "trace/ephemeron.c"

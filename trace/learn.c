@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include "code/available.h"
 #include "code/clock.h"
+#include "trace/capacity.h"
 #include "trace/heap.h"
 #include "trace/policy.h"
 #include "trace/shortage.h"
@@ -125,7 +126,7 @@ static void learn_adapt_default(tdo_heap_t *heap, double share,
   if (heap->adapts)
     nursery->capacity = tdo_nursery_adapt(&chain->nursery, nursery->capacity,
                                           share, found);
-  tdo_policy_size_chain(heap, chain);
+  tdo_capacity_set(heap, chain);
 }
 
 /* One that the client made, and in which something was, has as much as it gave,
@@ -146,7 +147,7 @@ static void learn_adapt(tdo_heap_t *heap, tdo_chain_t *chain, double share,
                         double ns) {
   const tdo_trace_t *trace = &heap->trace;
   const tdo_gen_t *nursery = &chain->gens[0];
-  tdo_nursery_facts_t facts = tdo_policy_bounds(heap);
+  tdo_nursery_facts_t facts = tdo_capacity_bounds(heap);
   tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
                                .survived = (double)trace->survived,
                                .scanned = (double)trace->scanned,
@@ -189,7 +190,7 @@ static void learn_chains(tdo_heap_t *heap, double ns) {
     learn_adapt(heap, chain, share, ns);
     learn_judge(heap, chain);
     if (chain != heap->default_chain && heap->stress == 0)
-      tdo_policy_size_chain(heap, chain);
+      tdo_capacity_set(heap, chain);
   }
 }
 

@@ -1,5 +1,5 @@
-/* Testudo: how large the generations of the arena's own chain are. Numbers
-   only: policy.c gathers them.
+/* Testudo: how large generations are, above all those of the arena's own chain.
+   Numbers only: capacity.c and learn.c gather them.
    SPDX-License-Identifier: BSD-2-Clause
 
    .adapt  Most of what a minor collection costs (roots, written pages) does not

@@ -3,7 +3,7 @@
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/platform.h"
-#include "trace/heap.h"
+#include "trace/capacity.h"
 #include "trace/pause.h"
 #include "trace/policy.h"
 #include "trace/shortage.h"
@@ -29,24 +29,6 @@ size_t tdo_policy_writes(const tdo_heap_t *heap) {
     return SIZE_MAX;
   return stats->hits_write + stats->harvest_written +
          heap->remembered.written;
-}
-
-tdo_nursery_facts_t tdo_policy_bounds(const tdo_heap_t *heap) {
-  const tdo_chain_t *chain = heap->default_chain;
-
-  return (tdo_nursery_facts_t){.heap = tdo_heap_size(heap),
-                               .rooted = (double)heap->rooted,
-                               .old = heap->top.size,
-                               .stayed = chain == NULL
-                                             ? 0
-                                             : chain->gens[1].stayed,
-                               .unused = chain != NULL &&
-                                         chain->gens[1].youngest,
-                               .copied = heap->trace.small ? heap->alive : 0,
-                               .pause_time = heap->pause_time,
-                               .commit_limit =
-                                   (double)tdo_space_most(&heap->space),
-                               .least = (double)(TDO_DEFAULT_NURSERY << 10)};
 }
 
 /* Highest generation of CHAIN over its capacity, or -1; none during a ramp. */
@@ -262,35 +244,6 @@ static bool policy_stress(tdo_heap_t *heap) {
   return true;
 }
 
-/* A chain that the client made has the capacities that the client gave, or more
-   where collecting it takes long (.adapt), where most of that is other work
-   (.beside), or where nearly all of its nursery survived, which does not tell
-   much if that is small (.sample). */
-static void policy_size_client(tdo_chain_t *chain,
-                               const tdo_nursery_facts_t *facts) {
-  double nursery = tdo_fmin(chain->grown, tdo_nursery_most(facts)), stretch;
-
-  nursery = tdo_fmax(nursery, tdo_nursery_beside(facts, chain->beside));
-  if (chain->dense > 0)
-    nursery = tdo_fmax(nursery, tdo_nursery_least(facts));
-  stretch = tdo_fmax(1, nursery / chain->gens[0].given);
-  for (size_t i = 0; i < chain->count; ++i)
-    chain->gens[i].capacity =
-        tdo_fmax(stretch * chain->gens[i].given,
-                 tdo_nursery_again(facts, chain->gens[i].stayed));
-}
-
-void tdo_policy_size_chain(tdo_heap_t *heap, tdo_chain_t *chain) {
-  tdo_nursery_facts_t facts = tdo_policy_bounds(heap);
-
-  if (chain == heap->default_chain)
-    tdo_nursery_sizes(&chain->gens[0].capacity, &chain->gens[1].capacity,
-                      &facts);
-  else
-    policy_size_client(chain, &facts);
-  heap->due = true; /* with less than before, maybe */
-}
-
 /* Is there a ramp, which keeps what is made young? */
 static bool policy_ramps(const tdo_heap_t *heap) {
   TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
@@ -352,7 +305,7 @@ static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   if (heap->tenuring != NULL)
     return true;
   if (heap->stress == 0 || chain == heap->default_chain)
-    tdo_policy_size_chain(heap, chain);
+    tdo_capacity_set(heap, chain);
   return false;
 }
 
