@@ -19,6 +19,7 @@ REPEAT = {"quick": 3, "full": 2}
 # collections pass before what deferral has learned of the written pages stays
 # the same, so there must be many more.
 MINOR = {"ops": 40_000_000, "nursery": 8192}
+MINOR_ENVIRONMENT = {"TESTUDO_ADAPT": "off"}
 MINOR_REPEAT = 3  # one run in some meets a stop of the whole machine
 MOST_MINOR = 1.3  # of the time at the smallest heap, at the largest
 NAMES = {"operation": "time per operation, us",
@@ -62,7 +63,8 @@ def one(built, options, repeat, log):
             values["operation"].append(1e6 * own_work(report))
             values["pause"].append(1e3 * report["pause"]["own"])
         for _ in range(MINOR_REPEAT):
-            report = runs.run(built["minor"], {**options, **MINOR})
+            report = runs.run(built["minor"], {**options, **MINOR},
+                              MINOR_ENVIRONMENT)
             values["minor"].append(1e3 * minor(report))
     except builds.Failure as failure:
         log(f"FAILED: {failure}")

@@ -247,6 +247,22 @@ START_TEST(churned_dirty) {
 }
 END_TEST
 
+/* After a full collection that had no nursery to look at, the next one tells. */
+START_TEST(looked_at) {
+  size_t before;
+  begin_unhurried();
+  build();
+  collect();
+  collect(); /* nothing is in the nursery */
+  before = mps_collections(arena);
+  for (size_t n = 0; n < times(120000); ++n)
+    (void)leafy(n);
+  ck_assert(suite_stressed() || mps_collections(arena) > before);
+  check_vectors();
+  end();
+}
+END_TEST
+
 /* A block that is reserved while its surroundings are promoted is initialised
    after that, with references to young objects. */
 START_TEST(reserved) {
@@ -479,5 +495,5 @@ START_TEST(limited) {
 END_TEST
 
 SUITE_MAIN("tenure", 60, built, grown, left_alone, written, churned,
-           churned_dirty, with_points, reserved, in_parts, together, small, large,
+           churned_dirty, looked_at, with_points, reserved, in_parts, together, small, large,
            clients_chain, limited)

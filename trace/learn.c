@@ -16,7 +16,8 @@
 #define TENURE_RUNS  2    /* times in a row, to promote the next ones as they
                              are; the first time twice this one's size, */
 #define TENURE_LEAST 0.25 /* of its capacity that such a nursery has; */
-#define TENURE_SHARE 0.4  /* in the end this share of the heap */
+#define TENURE_SHARE 0.4  /* in the end this share of the heap, or */
+#define TENURE_END   ((double)(512 << 20)) /* so many bytes */
 
 #define BESIDE_MIX 0.5 /* weight of the last collection */
 
@@ -71,6 +72,7 @@ static void learn_judge(const tdo_heap_t *heap, tdo_chain_t *chain) {
       tdo_chain_set_tenure(chain, 0);
       chain->dense = TENURE_RUNS - 1;
     }
+    chain->tenured = tdo_heap_size(heap); /* the next one tells */
     return;
   }
   if (nursery->survived <= TENURE_DENSE * nursery->condemned_size &&
@@ -78,9 +80,9 @@ static void learn_judge(const tdo_heap_t *heap, tdo_chain_t *chain) {
     chain->dense = 0;
     tdo_chain_set_tenure(chain, 0);
   } else if (++chain->dense >= TENURE_RUNS) {
-    tdo_chain_set_tenure(
-        chain, tdo_fmin(TENURE_SHARE * tdo_heap_size(heap),
-                        2 * tdo_fmax(chain->tenure, nursery->condemned_size)));
+    double most = tdo_fmin(TENURE_SHARE * tdo_heap_size(heap), TENURE_END);
+    double next = 2 * tdo_fmax(chain->tenure, nursery->condemned_size);
+    tdo_chain_set_tenure(chain, tdo_fmin(most, next));
   }
 }
 
