@@ -46,8 +46,10 @@ def log(text=""):
 
 def environment(mode):
     """The heaps are small, so that they would be collected as a whole, which
-    needs no barriers: nothing would be seen of the shield."""
-    return {**modes.environment(mode), "TESTUDO_SMALL": "0"}
+    needs no barriers: nothing would be seen of the shield. And where a mode is
+    slow, generations would grow."""
+    return {**modes.environment(mode), "TESTUDO_SMALL": "0",
+            "TESTUDO_ADAPT": "off"}
 
 
 def profiles(options, name):
@@ -56,7 +58,7 @@ def profiles(options, name):
     program, *arguments = WORKLOADS[name]
     command = [options.interpreter, *SETTINGS,
                os.path.join(options.workloads, program), *arguments]
-    log(f"demo: TESTUDO_SMALL=0 {' '.join(command)}")
+    log(f"demo: TESTUDO_SMALL=0 TESTUDO_ADAPT=off {' '.join(command)}")
     found = {}
     answers = set()
     for mode in modes.MODES:
