@@ -21,6 +21,10 @@ from testudo_tool import ending, kernel, modes, pictures, tally  # noqa: E402
 
 # The report's settings: two generations of 6,400 KB, an arena of 1 GiB.
 SETTINGS = ["--arena=1G", "--gen=6400:0.85", "--gen=6400:0.45"]
+# The heaps are small, so that they would be collected as a whole, which needs no
+# barriers: nothing would be seen of the shield. And where a mode is slow,
+# generations would grow.
+GENERATIONS = {"TESTUDO_SMALL": "0", "TESTUDO_ADAPT": "off"}
 WORKLOADS = {
     "leaf": ["leaf.scm"],
     "storm64": ["storm.scm", "64", "500000"],
@@ -45,11 +49,7 @@ def log(text=""):
 
 
 def environment(mode):
-    """The heaps are small, so that they would be collected as a whole, which
-    needs no barriers: nothing would be seen of the shield. And where a mode is
-    slow, generations would grow."""
-    return {**modes.environment(mode), "TESTUDO_SMALL": "0",
-            "TESTUDO_ADAPT": "off"}
+    return {**modes.environment(mode), **GENERATIONS}
 
 
 def profiles(options, name):
@@ -58,7 +58,8 @@ def profiles(options, name):
     program, *arguments = WORKLOADS[name]
     command = [options.interpreter, *SETTINGS,
                os.path.join(options.workloads, program), *arguments]
-    log(f"demo: TESTUDO_SMALL=0 TESTUDO_ADAPT=off {' '.join(command)}")
+    words = [f"{name}={value}" for name, value in GENERATIONS.items()]
+    log(f"demo: {' '.join(words + command)}")
     found = {}
     answers = set()
     for mode in modes.MODES:

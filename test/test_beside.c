@@ -9,26 +9,43 @@
 
 enum { OLD = 2000, OLD_WORDS = 500, YOUNG_WORDS = 50, YOUNG = 150000 };
 
-/* Collections while 60 MB are made in 8 MB of old blocks of CLS, each of which
-   is written to all the time. */
-static size_t collections_of(mps_pool_class_t cls) {
-  bool moves = cls == mps_class_amc();
-  size_t collections = 0;
-  mps_chain_t chain;
-  mps_pool_t pool;
-  mps_ap_t ap;
-  node_t *all;
+static mps_chain_t chain; /* its nursery has 100 kB */
+static mps_pool_t pool;
+static mps_ap_t ap;
 
+static void begin(mps_pool_class_t cls) {
   start();
   chain = make_chain(100);
-  pool = make_pool(cls, moves ? moving_format : format, chain);
+  pool = make_pool(cls, cls == mps_class_amc() ? moving_format : format, chain);
   ap = make_ap(pool, mps_rank_exact());
-  mps_arena_release(arena);
+}
+
+static void end(void) {
+  mps_arena_park(arena);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(pool);
+  mps_chain_destroy(chain);
+  stop();
+}
+
+/* 8 MB of them. */
+static void make_old(void) {
   table[0] = make(ap, NODE, OLD);
   for (size_t i = 0; i < OLD; ++i) {
     node_t *p = make(ap, NODE, OLD_WORDS);
     table[0]->word[i] = p;
   }
+}
+
+/* Collections while 60 MB are made in 8 MB of old blocks of CLS, each of which
+   is written to all the time. */
+static size_t collections_of(mps_pool_class_t cls) {
+  size_t collections = 0;
+  node_t *all;
+
+  begin(cls);
+  mps_arena_release(arena);
+  make_old();
   mps_message_type_enable(arena, mps_message_type_gc());
   for (size_t i = 0; i < YOUNG; ++i) {
     node_t *p = make(ap, NODE, YOUNG_WORDS);
@@ -36,11 +53,7 @@ static size_t collections_of(mps_pool_class_t cls) {
     all->word[i % OLD_WORDS] = i % 8 == 0 ? p : NULL;
     collections += collections_told();
   }
-  mps_arena_park(arena);
-  mps_ap_destroy(ap);
-  mps_pool_destroy(pool);
-  mps_chain_destroy(chain);
-  stop();
+  end();
   return collections;
 }
 
@@ -57,14 +70,8 @@ END_TEST
    of no heap that is built, in which all that dies stays. */
 START_TEST(large_for_a_while) {
   size_t most = 0;
-  mps_chain_t chain;
-  mps_pool_t pool;
-  mps_ap_t ap;
 
-  start();
-  chain = make_chain(100);
-  pool = make_pool(mps_class_amc(), moving_format, chain);
-  ap = make_ap(pool, mps_rank_exact());
+  begin(mps_class_amc());
   random_start();
   mps_arena_release(arena);
   for (size_t i = 0; i < suite_size(8000, 100); ++i) {
@@ -75,11 +82,7 @@ START_TEST(large_for_a_while) {
   }
   if (!suite_stressed())
     ck_assert_uint_lt(most >> 20, 150);
-  mps_arena_park(arena);
-  mps_ap_destroy(ap);
-  mps_pool_destroy(pool);
-  mps_chain_destroy(chain);
-  stop();
+  end();
 }
 END_TEST
 
@@ -87,19 +90,9 @@ END_TEST
    factor, up to a part of the heap; and as much as was given, at least. */
 START_TEST(takes_long) {
   static const double grown[] = {0, 1e6, 1e9, 5e4};
-  mps_chain_t chain;
-  mps_pool_t pool;
-  mps_ap_t ap;
 
-  start();
-  chain = make_chain(100);
-  pool = make_pool(mps_class_amc(), moving_format, chain);
-  ap = make_ap(pool, mps_rank_exact());
-  table[0] = make(ap, NODE, OLD);
-  for (size_t i = 0; i < OLD; ++i) {
-    node_t *p = make(ap, NODE, OLD_WORDS);
-    table[0]->word[i] = p;
-  }
+  begin(mps_class_amc());
+  make_old();
   for (size_t i = 0; i < sizeof grown / sizeof grown[0]; ++i) {
     double nursery;
     collect();
@@ -115,10 +108,7 @@ START_TEST(takes_long) {
                                              : tdo_fmax(102400, grown[i]),
                               1 << 19);
   }
-  mps_ap_destroy(ap);
-  mps_pool_destroy(pool);
-  mps_chain_destroy(chain);
-  stop();
+  end();
 }
 END_TEST
 

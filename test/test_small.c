@@ -9,7 +9,8 @@
    minor collection looks at MINOR. */
 static bool due_with(const tdo_small_t *small, double old, double nursery,
                      double minor, double pause) {
-  tdo_small_facts_t facts = {.most = 16 * MIB, .old = old * MIB, .nursery = nursery * MIB,
+  tdo_small_facts_t facts = {.most = 16 * MIB, .old = old * MIB,
+                             .nursery = nursery * MIB,
                              .alive = old * MIB,
                              .minor = minor * MIB, .pause = pause};
   return tdo_small_due(small, &facts);
@@ -66,7 +67,8 @@ END_TEST
    not if nothing old dies. */
 START_TEST(quick) {
   tdo_small_t small = after(10, 8);
-  tdo_small_facts_t facts = {.most = 16 * MIB, .old = 8 * MIB, .nursery = 8 * MIB,
+  tdo_small_facts_t facts = {.most = 16 * MIB, .old = 8 * MIB,
+                             .nursery = 8 * MIB,
                              .alive = 8 * MIB, .pause = 0.1};
   ck_assert(!tdo_small_due(&small, &facts));
   facts.quick = true;
@@ -167,7 +169,8 @@ END_TEST
 /* What lives is taken to be a quarter more than the last time. */
 START_TEST(alike_living) {
   tdo_small_t small = after(30, 20);
-  tdo_small_facts_t facts = {.most = 16 * MIB, .old = 60 * MIB, .nursery = 8 * MIB,
+  tdo_small_facts_t facts = {.most = 16 * MIB, .old = 60 * MIB,
+                             .nursery = 8 * MIB,
                              .alive = 20 * MIB, .minor = 4.17 * MIB,
                              .pause = 0.1};
   ck_assert(tdo_small_due(&small, &facts));
@@ -183,7 +186,7 @@ END_TEST
 
 static bool instead(double old, double alive, double pause) {
   tdo_small_t small = after(30, 20);
-  tdo_small_facts_t facts = {.most = 16 * MIB, .old = old * MIB, .nursery = 8 * MIB,
+  tdo_small_facts_t facts = {.old = old * MIB, .nursery = 8 * MIB,
                              .alive = alive * MIB, .pause = pause};
   return tdo_small_instead(&small, &facts);
 }
@@ -192,7 +195,7 @@ static bool instead(double old, double alive, double pause) {
    it, and the flip not too long for the pause time. */
 START_TEST(instead_of_marking) {
   tdo_small_t small = after(30, 29);
-  tdo_small_facts_t facts = {.most = 16 * MIB, .old = 80 * MIB, .alive = 29 * MIB, .pause = 0.1};
+  tdo_small_facts_t facts = {.old = 80 * MIB, .alive = 29 * MIB, .pause = 0.1};
   ck_assert(instead(80, 51, 0.1));
   ck_assert(!instead(80, 52, 0.1)); /* too much of it */
   ck_assert(instead(82, 52, 0.1));
@@ -243,7 +246,7 @@ END_TEST
 /* FRESH MiB came since a heap of SIZE MiB was marked in which so many live. */
 static bool soon(double size, double alive, double fresh) {
   tdo_small_t small = {0};
-  tdo_small_facts_t facts = {.most = 16 * MIB, .old = (size + fresh) * MIB, .nursery = 8 * MIB,
+  tdo_small_facts_t facts = {.old = (size + fresh) * MIB, .nursery = 8 * MIB,
                              .alive = alive * MIB, .pause = 0.1};
   tdo_small_marked(&small, size * MIB, alive * MIB);
   return tdo_small_soon(&small, facts.alive, fresh * MIB) &&
@@ -270,7 +273,7 @@ END_TEST
 /* In one go where even all of it can be copied in a pause. */
 START_TEST(at_once) {
   tdo_small_t small = {0};
-  tdo_small_facts_t facts = {.most = 16 * MIB, .old = 40 * MIB, .nursery = 12 * MIB,
+  tdo_small_facts_t facts = {.old = 40 * MIB, .nursery = 12 * MIB,
                              .pause = 0.1};
   ck_assert(tdo_small_at_once(&small, &facts));
   facts.nursery = 13 * MIB;
@@ -285,6 +288,6 @@ START_TEST(at_once) {
 }
 END_TEST
 
-SUITE_MAIN("small", 10, by_size, by_setting, growth, quick, dense, little, loose, tightened,
-           alike, alike_living, instead_of_marking, by_flip, by_marking_flip, sooner,
-           at_once)
+SUITE_MAIN("small", 10, by_size, by_setting, growth, quick, dense, little,
+           loose, tightened, alike, alike_living, instead_of_marking, by_flip,
+           by_marking_flip, sooner, at_once)

@@ -495,5 +495,5 @@ START_TEST(limited) {
 END_TEST
 
 SUITE_MAIN("tenure", 60, built, grown, left_alone, written, churned,
-           churned_dirty, looked_at, with_points, reserved, in_parts, together, small, large,
-           clients_chain, limited)
+           churned_dirty, looked_at, with_points, reserved, in_parts, together,
+           small, large, clients_chain, limited)

@@ -38,13 +38,12 @@ static void capacity_of_client(tdo_chain_t *chain,
                  tdo_nursery_again(facts, chain->gens[i].stayed));
 }
 
-void tdo_capacity_set(tdo_heap_t *heap, tdo_chain_t *chain) {
-  tdo_nursery_facts_t facts = tdo_capacity_bounds(heap);
-
+void tdo_capacity_set(tdo_heap_t *heap, tdo_chain_t *chain,
+                      const tdo_nursery_facts_t *facts) {
   if (chain == heap->default_chain)
     tdo_nursery_sizes(&chain->gens[0].capacity, &chain->gens[1].capacity,
-                      &facts);
-  else
-    capacity_of_client(chain, &facts);
+                      facts);
+  else if (heap->stress == 0)
+    capacity_of_client(chain, facts);
   heap->due = true; /* with less than before, maybe */
 }

@@ -61,18 +61,19 @@ static void learn_worth(const tdo_heap_t *heap, tdo_chain_t *chain,
 }
 
 /* A collection that condemned a fair share of the nursery of CHAIN tells
-   whether the next ones are worth their while. */
-static void learn_judge(const tdo_heap_t *heap, tdo_chain_t *chain) {
+   whether the next ones are worth their while. The heap has SIZE bytes. */
+static void learn_judge(const tdo_heap_t *heap, tdo_chain_t *chain,
+                        double size) {
   const tdo_gen_t *nursery = &chain->gens[0];
 
   chain->tenured = 0;
   if (nursery->condemned_size < TENURE_LEAST * nursery->capacity) {
     /* Full collections for want of memory may leave no minor one to look. */
-    if (heap->trace.full && tdo_shortage_near(heap) && chain->tenure > 0) {
+    if (heap->trace.full && chain->tenure > 0 && tdo_shortage_near(heap)) {
       tdo_chain_set_tenure(chain, 0);
       chain->dense = TENURE_RUNS - 1;
     }
-    chain->tenured = tdo_heap_size(heap); /* the next one tells */
+    chain->tenured = size; /* the next one tells */
     return;
   }
   if (nursery->survived <= TENURE_DENSE * nursery->condemned_size &&
@@ -80,7 +81,7 @@ static void learn_judge(const tdo_heap_t *heap, tdo_chain_t *chain) {
     chain->dense = 0;
     tdo_chain_set_tenure(chain, 0);
   } else if (++chain->dense >= TENURE_RUNS) {
-    double most = tdo_fmin(TENURE_SHARE * tdo_heap_size(heap), TENURE_END);
+    double most = tdo_fmin(TENURE_SHARE * size, TENURE_END);
     double next = 2 * tdo_fmax(chain->tenure, nursery->condemned_size);
     tdo_chain_set_tenure(chain, tdo_fmin(most, next));
   }
@@ -120,6 +121,7 @@ static void learn_adapt_default(tdo_heap_t *heap, double share,
                                 const tdo_nursery_found_t *found) {
   tdo_chain_t *chain = heap->default_chain;
   tdo_gen_t *nursery = &chain->gens[0], *middle = &chain->gens[1];
+  tdo_nursery_facts_t facts;
 
   if (heap->trace.last > 0)
     middle->capacity = tdo_nursery_middle(
@@ -128,7 +130,8 @@ static void learn_adapt_default(tdo_heap_t *heap, double share,
   if (heap->adapts)
     nursery->capacity = tdo_nursery_adapt(&chain->nursery, nursery->capacity,
                                           share, found);
-  tdo_capacity_set(heap, chain);
+  facts = tdo_capacity_bounds(heap); /* with what is used */
+  tdo_capacity_set(heap, chain, &facts);
 }
 
 /* One that the client made, and in which something was, has as much as it gave,
@@ -146,14 +149,9 @@ static void learn_adapt_client(tdo_chain_t *chain, double share,
 
 /* CHAIN adapts to how long collections take, which is this SHARE of the time. */
 static void learn_adapt(tdo_heap_t *heap, tdo_chain_t *chain, double share,
-                        double ns) {
+                        double ns, const tdo_nursery_found_t *found) {
   const tdo_trace_t *trace = &heap->trace;
   const tdo_gen_t *nursery = &chain->gens[0];
-  tdo_nursery_facts_t facts = tdo_capacity_bounds(heap);
-  tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
-                               .survived = (double)trace->survived,
-                               .scanned = (double)trace->scanned,
-                               .most = tdo_nursery_most(&facts)};
 
   if (heap->stress != 0 || (trace->full && !trace->small))
     return;
@@ -162,9 +160,9 @@ static void learn_adapt(tdo_heap_t *heap, tdo_chain_t *chain, double share,
     tdo_nursery_note(&chain->nursery, ns, nursery->condemned_size,
                      nursery->survived);
   if (chain == heap->default_chain)
-    learn_adapt_default(heap, share, &found);
+    learn_adapt_default(heap, share, found);
   else if (heap->adapts)
-    learn_adapt_client(chain, share, &found);
+    learn_adapt_client(chain, share, found);
 }
 
 /* The share of the time since the collection before that this one took, NS, and
@@ -182,17 +180,23 @@ static double learn_share(tdo_heap_t *heap, double ns) {
 
 /* The chain that was collected, or each of them. */
 static void learn_chains(tdo_heap_t *heap, double ns) {
+  const tdo_trace_t *trace = &heap->trace;
   double share = learn_share(heap, ns);
+  tdo_nursery_facts_t facts = tdo_capacity_bounds(heap);
+  tdo_nursery_found_t found = {.condemned = (double)trace->condemned,
+                               .survived = (double)trace->survived,
+                               .scanned = (double)trace->scanned,
+                               .most = tdo_nursery_most(&facts)};
 
   TDO_RING_FOR(node, &heap->chains) {
     tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    if (!heap->trace.full && heap->trace.chain != chain)
+    if (!trace->full && trace->chain != chain)
       continue;
     learn_worth(heap, chain, ns);
-    learn_adapt(heap, chain, share, ns);
-    learn_judge(heap, chain);
-    if (chain != heap->default_chain && heap->stress == 0)
-      tdo_capacity_set(heap, chain);
+    learn_adapt(heap, chain, share, ns, &found);
+    learn_judge(heap, chain, facts.heap);
+    if (chain != heap->default_chain)
+      tdo_capacity_set(heap, chain, &facts);
   }
 }
 

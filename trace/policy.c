@@ -298,14 +298,15 @@ static double policy_tenure_room(tdo_heap_t *heap, const tdo_chain_t *chain) {
    there is more to be promoted. */
 static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   size_t most = tdo_shortage_near(heap) ? SIZE_MAX : tdo_pause_promotes(heap);
+  tdo_nursery_facts_t facts;
 
   if (most == 0)
     return true;
   chain->tenured += (double)tdo_tenure(heap, chain, most);
   if (heap->tenuring != NULL)
     return true;
-  if (heap->stress == 0 || chain == heap->default_chain)
-    tdo_capacity_set(heap, chain);
+  facts = tdo_capacity_bounds(heap);
+  tdo_capacity_set(heap, chain, &facts);
   return false;
 }
 
