@@ -112,13 +112,29 @@ START_TEST(not_built) {
 }
 END_TEST
 
-/* When writes begin, what was built counts as found alive. */
+/* When writes begin, what was built counts as found alive, and as much again is
+   due to come. */
 START_TEST(begun) {
   tdo_full_t full = after(64 * MIB, 64 * MIB);
   size_t few = 1000 + (64 << 20) / 4096 / 256 + (256 << 20) / 4096 / 1024;
   ck_assert(!tdo_full_grown(&full, 300 * MIB, few));
   ck_assert(!tdo_full_grown(&full, 250 * MIB, few + 1));
-  check_most(full, (3 * 64 + 2 * 250) * MIB, few + 1);
+  check_most(full, (64 + 2 * 250) * MIB, few + 1);
+}
+END_TEST
+
+/* Where hardly anything was built, that tells nothing. */
+START_TEST(ended) {
+  tdo_full_t full = after(100 * MIB, 100 * MIB);
+  ck_assert(!tdo_full_grown(&full, 10 * MIB, 1000));
+  ck_assert(tdo_full_ended(&full) <= 0); /* it is still built */
+  ck_assert(!tdo_full_grown(&full, 10 * MIB, 2000));
+  ck_assert(tdo_full_ended(&full) <= 0);
+  check_most(full, (3 * 100 + 2 * 10) * MIB, 2000);
+  full = after(100 * MIB, 100 * MIB);
+  ck_assert(!tdo_full_grown(&full, 11 * MIB, 2000));
+  ck_assert_double_eq(tdo_full_ended(&full), 111 * MIB);
+  check_most(full, (100 + 2 * 11) * MIB, 2000);
 }
 END_TEST
 
@@ -154,4 +170,4 @@ START_TEST(unknown) {
 END_TEST
 
 SUITE_MAIN("full", 10, first, by_survivors, by_room, cheap, built, not_built,
-           begun, paid, unknown)
+           begun, ended, paid, unknown)

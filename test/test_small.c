@@ -204,7 +204,11 @@ START_TEST(instead_of_marking) {
   ck_assert(instead(183, 20, 0.011));
   ck_assert(instead(1024, 20, 0.1));
   ck_assert(!instead(1025, 20, 0.1));
-  ck_assert(!tdo_small_instead(&small, &facts)); /* nothing had died */
+  ck_assert(!tdo_small_instead(&small, &facts)); /* nothing had died, */
+  facts.built = 51 * MIB; /* but what is old is more than what was built */
+  ck_assert(tdo_small_instead(&small, &facts));
+  facts.built = 52 * MIB;
+  ck_assert(!tdo_small_instead(&small, &facts));
 }
 END_TEST
 

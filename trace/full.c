@@ -21,6 +21,7 @@
                                        be, */
 #define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
 #define BUILD_ROOTS  (1.0 / 16) /* of what survived, in roots */
+#define BUILD_ENDED  0.1 /* of what survived, built since: .ended */
 
 void tdo_full_minor(tdo_full_t *full, double scanned, double ns) {
   full->spent += ns;
@@ -51,6 +52,8 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
       (double)(writes - full->writes) > full->writes_most + fresh / BUILD_NEW) {
     full->building = false;
     full->built = fresh;
+    if (tdo_full_ended(full) > 0)
+      full->growth = FULL_GROWTH;
   }
   if (full->building)
     most = tdo_fmax(most, full->build_most);
@@ -58,6 +61,12 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
     most += (1 + FULL_GROWTH) * full->built;
   return fresh > full_least(full, fresh) &&
          (fresh > most || full_paid(full, fresh));
+}
+
+double tdo_full_ended(const tdo_full_t *full) {
+  return full->built > BUILD_ENDED * full->survivors
+             ? full->survivors + full->built
+             : 0;
 }
 
 bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {

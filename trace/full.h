@@ -18,6 +18,11 @@
    to, as the first object of a queue, dies without a write. When writes begin,
    what was built until then counts as found alive.
 
+   .ended  If something was built by then, the program has now begun with what it
+   built that for. Mostly as much lives from here on, and the rest is dead: so
+   the heap grows no further than by that much, and the next full collection
+   does well to copy (small.h, .instead).
+
    .room  After a full collection the heap has more than what survived: what
    came meanwhile, and the room between old objects that stayed where they are,
    which is of no use before they move. If all of that counted, what the heap
@@ -66,6 +71,10 @@ typedef struct tdo_full_facts {
    promoted since the last one? WRITES counts writes to old objects, as far as
    barriers were hit or pages found written; SIZE_MAX where nobody knows. */
 bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes);
+
+/* .ended: bytes that are taken to live; 0 where nothing was built, or it still
+   is. */
+double tdo_full_ended(const tdo_full_t *full);
 
 /* A minor collection scanned so many bytes, and took NS. */
 void tdo_full_minor(tdo_full_t *full, double scanned, double ns);

@@ -73,6 +73,7 @@ static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
       .old = tdo_heap_size(heap),
       .minor = heap->full.minor,
       .alive = heap->alive,
+      .built = tdo_full_ended(&heap->full),
       .most = (double)heap->small_most,
       .pause = heap->pause_time,
       .quick = chain != NULL && tdo_worth_quick(&chain->worth)};

@@ -25,8 +25,9 @@
    than by marking in place, where what is old dies: what is copied lies in the
    order in which the next one finds it, while objects in place lie where there
    was room when they were made. It goes on in slices if that is more than a
-   pause is long enough for. So the first one, which cannot know, is soon
-   followed by another if it left much room.
+   pause is long enough for. The first one knows only where a heap was built
+   before it (full.h, .ended). Else it is soon followed by another if it left
+   much room.
 
    .flip  But what roots refer to is copied in the flip, which nothing bounds.
    So none begins whose flip would be too long, to judge by the shorter of the
@@ -52,7 +53,8 @@ typedef struct tdo_small_facts {
   double nursery; /* its capacity, */
   double young;   /* and what is in it: more, after a collection in slices */
   double minor;   /* that minor collections look at, lately */
-  double alive;   /* that survived the last collection of everything */
+  double alive;   /* that survived the last collection of everything, */
+  double built;   /* or with what was built since, if that has ended; or 0 */
   double most;    /* that a small heap has (TESTUDO_SMALL) */
   double pause;
   bool quick; /* the last one was hardly longer than a minor one (worth.h) */
