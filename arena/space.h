@@ -10,6 +10,11 @@
    arena reports as reserved. Grains and zones are numbered from the window's
    base; ranges are [first, limit).
 
+   .mix  A group's zones hold memory that it does not use now. Where little is
+   committed, that is much of it: there spare grains of any group's zones are
+   taken before fresh memory is, and such zones become shared. What is
+   collected as a whole (trace/small.h) loses nothing by that.
+
    A grain is *used* (has an owner), *spare* (free, with memory kept) or
    *empty*. A spare grain that was never used since it got its memory is
    *fresh*: the system has no pages behind it yet.
@@ -128,6 +133,7 @@ typedef struct tdo_space {
   size_t held;      /* spare that counts as in use: the nursery's */
   size_t runs;      /* of grains with memory, */
   size_t runs_most; /* and how many giving back may make; or 0: not asked */
+  size_t mix_most;  /* .mix: while no more bytes are committed */
   size_t ease_at;   /* spare bytes from which on tdo_space_ease tries again,
                        after a refusal; or 0 */
   size_t commit_limit;

@@ -205,6 +205,41 @@ static bool zone_find_between(size_t *first_o, tdo_space_t *sp, size_t n,
              : zone_find_grains(first_o, sp, n, TDO_GROUP_SHARED, false);
 }
 
+/* May grains of zone Z go to a group that clients get? The others' zones are
+   never protected, nor collected. */
+static bool zone_mixes(const tdo_space_t *sp, size_t z) {
+  return sp->zone_group[z] != TDO_GROUP_CONTROL &&
+         sp->zone_group[z] != TDO_GROUP_MANUAL;
+}
+
+/* N spare grains in a zone of whichever group (.mix). */
+static bool zone_find_spare(size_t *first_o, const tdo_space_t *sp, size_t n) {
+  size_t limit = space_zone_first(sp, sp->zone_limit), g = 0;
+
+  while ((g = tdo_bits_next_in(sp->memory, sp->used, g, limit)) < limit) {
+    size_t z = space_zone_of(sp, g), end = space_zone_first(sp, z + 1);
+    if (zone_mixes(sp, z)) {
+      end = tdo_min(tdo_bits_next_set(sp->used, g, end),
+                    tdo_bits_next_clear(sp->memory, g, end));
+      if (end - g >= n) {
+        *first_o = g;
+        return true;
+      }
+    }
+    g = end;
+  }
+  return false;
+}
+
+/* Is what was found for GROUP, if FOUND, to come before spare memory of
+   others? */
+static bool zone_suits(const tdo_space_t *sp, size_t first, size_t n,
+                       tdo_group_t group, bool high, bool found) {
+  return sp->committed > sp->mix_most || group < TDO_GROUP_FIRST || high ||
+         sp->groups[group].huge ||
+         (found && tdo_bits_all_set(sp->memory, first, first + n));
+}
+
 /* Zones of the run that belong to others become shared, free ones GROUP's. */
 static void zone_take(tdo_space_t *sp, size_t first, size_t n,
                       tdo_group_t group) {
@@ -237,14 +272,18 @@ static void zone_reserve(tdo_space_t *sp, size_t zone) {
 static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
                             tdo_group_t group, bool high) {
   size_t zone, zones = (n + sp->zone_grains - 1) / sp->zone_grains;
+  bool found;
 
   if (sp->vm == NULL) /* the library's own small blocks lie apart */
     return tdo_space_client_find(first_o, sp, n,
                                  high || group == TDO_GROUP_CONTROL)
                ? MPS_RES_OK
                : MPS_RES_RESOURCE;
-  if (zone_find_grains(first_o, sp, n, group, high) ||
-      zone_find_between(first_o, sp, n, group, high))
+  found = zone_find_grains(first_o, sp, n, group, high) ||
+          zone_find_between(first_o, sp, n, group, high);
+  if ((!zone_suits(sp, *first_o, n, group, high, found) &&
+       zone_find_spare(first_o, sp, n)) ||
+      found)
     return MPS_RES_OK;
   if (tdo_space_zone_find(&zone, sp, zones, high, sp->groups[group].huge) ==
       MPS_RES_OK) {

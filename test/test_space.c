@@ -222,6 +222,44 @@ START_TEST(test_fullest) {
 }
 END_TEST
 
+/* While little is committed, spare memory of others' zones is taken before
+   fresh memory is, but for that of manual pools and the library. */
+START_TEST(test_mixed) {
+  size_t a, b, manual, committed;
+  tdo_group_t one, two;
+  space_start(ZONES * ZONE, SIZE_MAX, 0.75);
+  space.mix_most = 2 * ZONE;
+  one = tdo_space_group_new(&space, 5);
+  two = tdo_space_group_new(&space, 6);
+  manual = take(8, TDO_GROUP_MANUAL, false);
+  a = take(20, one, false);
+  tdo_space_free(&space, manual, 4);
+  tdo_space_free(&space, a, 16);
+  committed = space.committed;
+  b = take(4, two, false);
+  ck_assert_uint_eq(b, a);
+  ck_assert_uint_eq(space.committed, committed);
+  ck_assert_uint_eq(space.zone_group[space_zone_of(&space, a)],
+                    TDO_GROUP_SHARED);
+  space_verify();
+  /* Not enough in a row; nor for other groups, nor where much is committed. */
+  b = take(14, two, false);
+  ck_assert_uint_ne(space_zone_of(&space, b), space_zone_of(&space, a));
+  ck_assert_uint_ne(space_zone_of(&space, take(2, TDO_GROUP_CONTROL, false)),
+                    space_zone_of(&space, a));
+  space.mix_most = space.committed - 1;
+  ck_assert_uint_ne(space_zone_of(&space, take(2, one, false)),
+                    space_zone_of(&space, a));
+  space.mix_most = SIZE_MAX;
+  /* Memory of its own comes first. */
+  tdo_space_free(&space, b + 7, 1);
+  ck_assert_uint_eq(take(1, two, false), b + 7);
+  tdo_space_group_merge(&space, TDO_GROUP_SHARED, one);
+  tdo_space_group_merge(&space, TDO_GROUP_SHARED, two);
+  space_stop();
+}
+END_TEST
+
 /* The window grows by chunks: what is preferred, or less; an idle chunk goes
    back, the first stays. */
 START_TEST(test_chunks) {
@@ -733,7 +771,7 @@ START_TEST(test_create_refused) {
 END_TEST
 
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_between, 1},
-                 {test_fullest, 1},
+                 {test_fullest, 1}, {test_mixed, 1},
                  {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
                  {test_limits, 1}, {test_left, 2}, {test_too_large, 1},
                  {test_withheld, 1}, {test_holes, 1}, {test_kept, 1},

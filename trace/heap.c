@@ -368,6 +368,7 @@ mps_res_t tdo_heap_create(tdo_heap_t **heap_o, mps_arena_class_t klass,
   if (res != MPS_RES_OK)
     goto fail_space;
   heap->space.populate = options->populate;
+  heap->space.mix_most = options->small;
   res = heap_init_shield(heap, options);
   if (res != MPS_RES_OK)
     goto fail_shield;
