@@ -231,13 +231,10 @@ static bool zone_find_spare(size_t *first_o, const tdo_space_t *sp, size_t n) {
   return false;
 }
 
-/* Is what was found for GROUP, if FOUND, to come before spare memory of
-   others? */
-static bool zone_suits(const tdo_space_t *sp, size_t first, size_t n,
-                       tdo_group_t group, bool high, bool found) {
-  return sp->committed > sp->mix_most || group < TDO_GROUP_FIRST || high ||
-         sp->groups[group].huge ||
-         (found && tdo_bits_all_set(sp->memory, first, first + n));
+/* May GROUP get what zone_find_spare finds? */
+static bool space_mixes(const tdo_space_t *sp, tdo_group_t group, bool high) {
+  return sp->committed <= sp->mix_most && group >= TDO_GROUP_FIRST && !high &&
+         !sp->groups[group].huge;
 }
 
 /* Zones of the run that belong to others become shared, free ones GROUP's. */
@@ -281,9 +278,10 @@ static mps_res_t space_find(size_t *first_o, tdo_space_t *sp, size_t n,
                : MPS_RES_RESOURCE;
   found = zone_find_grains(first_o, sp, n, group, high) ||
           zone_find_between(first_o, sp, n, group, high);
-  if ((!zone_suits(sp, *first_o, n, group, high, found) &&
-       zone_find_spare(first_o, sp, n)) ||
-      found)
+  if (space_mixes(sp, group, high) &&
+      !(found && tdo_bits_all_set(sp->memory, *first_o, *first_o + n)))
+    found |= zone_find_spare(first_o, sp, n);
+  if (found)
     return MPS_RES_OK;
   if (tdo_space_zone_find(&zone, sp, zones, high, sp->groups[group].huge) ==
       MPS_RES_OK) {
