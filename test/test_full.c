@@ -135,6 +135,10 @@ START_TEST(ended) {
   ck_assert(!tdo_full_grown(&full, 11 * MIB, 2000));
   ck_assert_double_eq(tdo_full_ended(&full), 111 * MIB);
   check_most(full, (100 + 2 * 11) * MIB, 2000);
+  full = after(20 * MIB, 20 * MIB);
+  ck_assert(!tdo_full_grown(&full, 80 * MIB, 2000)); /* hardly anything else */
+  ck_assert_double_eq(tdo_full_ended(&full), 100 * MIB);
+  check_most(full, (3 * 20 + 2 * 80) * MIB, 2000);
 }
 END_TEST
 

@@ -22,6 +22,7 @@
 #define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
 #define BUILD_ROOTS  (1.0 / 16) /* of what survived, in roots */
 #define BUILD_ENDED  0.1 /* of what survived, built since: .ended */
+#define BUILD_MUCH   4.0 /* times that, beside which the rest is little */
 
 void tdo_full_minor(tdo_full_t *full, double scanned, double ns) {
   full->spent += ns;
@@ -52,7 +53,7 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
       (double)(writes - full->writes) > full->writes_most + fresh / BUILD_NEW) {
     full->building = false;
     full->built = fresh;
-    if (tdo_full_ended(full) > 0)
+    if (tdo_full_ended(full) > 0 && fresh < BUILD_MUCH * full->survivors)
       full->growth = FULL_GROWTH;
   }
   if (full->building)

@@ -20,8 +20,8 @@
 
    .ended  If something was built by then, the program has now begun with what it
    built that for. Mostly as much lives from here on, and the rest is dead: so
-   the heap grows no further than by that much, and the next full collection
-   does well to copy (small.h, .instead).
+   the heap grows no further than by that much (or hardly, where most of it was
+   built), and the next full collection does well to copy (small.h, .instead).
 
    .room  After a full collection the heap has more than what survived: what
    came meanwhile, and the room between old objects that stayed where they are,
