@@ -10,21 +10,21 @@
    arena reports as reserved. Grains and zones are numbered from the window's
    base; ranges are [first, limit).
 
+   A grain is *used* (has an owner), *spare* (free, with memory kept) or
+   *empty*. A spare grain that was never used since it got its memory is
+   *fresh*: the system has no pages behind it yet.
+
    .mix  A group's zones hold memory that it does not use now. Where little is
    committed, that is much of it: there spare grains of any group's zones are
    taken before fresh memory is, and such zones become shared. What is
    collected as a whole (trace/small.h) loses nothing by that.
 
-   A grain is *used* (has an owner), *spare* (free, with memory kept) or
-   *empty*. A spare grain that was never used since it got its memory is
-   *fresh*: the system has no pages behind it yet.
-
    Invariants:
    .owner    owner[g] != NULL iff grain g is used; used grains are committed.
    .zone     a zone with a used grain belongs to a group; a zone of no group
              has none. A group, other than that of the free, counts its zones.
-   .byte     zone_byte[z] is its group's byte, or SHARED for a zone that two
-             groups had to share because address space was short.
+   .byte     zone_byte[z] is its group's byte, or SHARED for a zone that
+             several groups share: address space was short, or .mix.
    .huge     a zone for which huge pages were advised has all its memory.
    .fresh    fresh grains are spare.
    .limit    committed bytes (tables included) <= commit limit.

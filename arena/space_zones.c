@@ -216,6 +216,8 @@ static bool zone_mixes(const tdo_space_t *sp, size_t z) {
 static bool zone_find_spare(size_t *first_o, const tdo_space_t *sp, size_t n) {
   size_t limit = space_zone_first(sp, sp->zone_limit), g = 0;
 
+  if (sp->spare < tdo_space_bytes(sp, n)) /* no need to look */
+    return false;
   while ((g = tdo_bits_next_in(sp->memory, sp->used, g, limit)) < limit) {
     size_t z = space_zone_of(sp, g), end = space_zone_first(sp, z + 1);
     if (zone_mixes(sp, z)) {

@@ -18,10 +18,11 @@
    to, as the first object of a queue, dies without a write. When writes begin,
    what was built until then counts as found alive.
 
-   .ended  If something was built by then, the program has now begun with what it
-   built that for. Mostly as much lives from here on, and the rest is dead: so
-   the heap grows no further than by that much (or hardly, where most of it was
-   built), and the next full collection does well to copy (small.h, .instead).
+   .ended  If something was built by then, the program has now begun with what
+   it built that for. Mostly as much lives from here on, and the rest is dead:
+   so the heap grows no further than by that much (or hardly, where most of it
+   was built), and the next full collection does well to copy (small.h,
+   .instead).
 
    .room  After a full collection the heap has more than what survived: what
    came meanwhile, and the room between old objects that stayed where they are,

@@ -69,8 +69,8 @@ bool tdo_small_instead(const tdo_small_t *small,
                        const tdo_small_facts_t *facts) {
   double live = INSTEAD_LIVE * tdo_fmax(facts->alive, facts->built);
 
-  return (small->sparse || facts->built > 0) && live <= INSTEAD_PART * facts->old &&
-         facts->old <= INSTEAD_MOST &&
+  return (small->sparse || facts->built > 0) &&
+         live <= INSTEAD_PART * facts->old && facts->old <= INSTEAD_MOST &&
          small->flip * live <= FLIP_SHARE * facts->pause &&
          facts->old + facts->nursery <= facts->pause * INSTEAD_RATE;
 }
