@@ -54,9 +54,13 @@ static void learn_worth(const tdo_heap_t *heap, tdo_chain_t *chain,
   const tdo_trace_t *trace = &heap->trace;
   double freed = (double)trace->condemned - (double)trace->survived;
 
-  if (trace->full)
+  if (trace->full) {
     tdo_worth_full(&chain->worth, freed, ns, !trace->in_place);
-  else if (trace->last == 0)
+    return;
+  }
+  tdo_worth_flipped(&chain->worth, (double)trace->flip_ns,
+                    (double)trace->condemned);
+  if (trace->last == 0)
     tdo_worth_minor(&chain->worth, freed, ns);
 }
 

@@ -7,6 +7,13 @@
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
 
+/* How TRACE collects what is old, if it does. */
+static const char *log_kind(const tdo_trace_t *trace) {
+  if (!trace->full)
+    return "minor";
+  return trace->in_place ? "full, old in place" : "full, copying";
+}
+
 void tdo_heap_log(tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
   uint64_t now, worked;
@@ -21,7 +28,7 @@ void tdo_heap_log(tdo_heap_t *heap) {
       "testudo: collection %zu, %s: condemned %.1f MiB, survived %.1f, "
       "scanned %.1f, not condemned %.1f; %.2f ms of work, flip %.2f ms, "
       "done after %.2f ms; %.1f MiB committed. %s\n",
-      heap->stats.collections, trace->full ? "full" : "minor",
+      heap->stats.collections, log_kind(trace),
       MIB(trace->condemned), MIB(trace->survived), MIB(trace->scanned),
       MIB(trace->left), (double)worked / 1e6, (double)trace->flip_ns / 1e6,
       (double)(now - trace->started) / 1e6, MIB(heap->space.committed),

@@ -27,6 +27,8 @@
 #define PAUSE_FLIP  0.01   /* nanoseconds a byte for the flip then, which is
                               more than it takes; but no more than */
 #define PAUSE_ALONE 0.75   /* this share */
+#define PAUSE_COPY  0.5    /* share that may be foreseen for the copying in a
+                              flip */
 
 void tdo_pause_set_time(tdo_heap_t *heap, double seconds) {
   heap->pause_time = seconds;
@@ -96,6 +98,10 @@ bool tdo_pause_has_flip(const tdo_heap_t *heap) {
   return pause_left(heap, tdo_clock_ns()) >=
          tdo_fmin(PAUSE_FLIP * heap->top.size,
                   PAUSE_ALONE * tdo_pause_ns(heap));
+}
+
+double tdo_pause_flip_ns(const tdo_heap_t *heap) {
+  return PAUSE_COPY * tdo_pause_ns(heap);
 }
 
 uint64_t tdo_pause_ahead_deadline(const tdo_heap_t *heap) {

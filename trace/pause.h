@@ -31,6 +31,8 @@ size_t tdo_pause_promotes(const tdo_heap_t *heap);
 /* Is enough left for the flip of a large heap? When a part of what comes before
    must end. */
 bool tdo_pause_has_flip(const tdo_heap_t *heap);
+/* Nanoseconds of a pause that a flip may be foreseen to copy for. */
+double tdo_pause_flip_ns(const tdo_heap_t *heap);
 uint64_t tdo_pause_ahead_deadline(const tdo_heap_t *heap);
 
 /* There was a pause from BEGUN to ENDED (ns). */

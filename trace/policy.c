@@ -311,9 +311,21 @@ static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   return false;
 }
 
+/* Has CHAIN's nursery more than can be flipped in a pause (worth.h)? */
+static bool policy_flips_long(const tdo_heap_t *heap,
+                              const tdo_chain_t *chain) {
+  const tdo_gen_t *nursery = &chain->gens[0];
+
+  return heap->adapts && policy_slices(heap) &&
+         tdo_worth_long(&chain->worth, nursery->size, nursery->capacity,
+                        tdo_pause_flip_ns(heap));
+}
+
 /* Is CHAIN promoted as it is? */
 static bool policy_promotes(tdo_heap_t *heap, const tdo_chain_t *chain) {
   if (chain->tenure > 0 && chain->tenured < policy_tenure_room(heap, chain))
+    return true;
+  if (policy_flips_long(heap, chain))
     return true;
   return chain == heap->default_chain ? tdo_shortage_crammed(heap)
                                       : !tdo_shortage_fits(heap, chain);
@@ -328,7 +340,27 @@ static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
   return policy_tenure_part(heap, chain) || policy_due(chain) < 0;
 }
 
+/* A full collection is to begin. If to copy what is young would take the flip
+   too long, it stays where it is with what is old. */
+static void policy_keep_young(tdo_heap_t *heap) {
+  double ns = 0;
+
+  if (!heap->adapts || !policy_slices(heap))
+    return;
+  TDO_RING_FOR(node, &heap->chains) {
+    const tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    ns += chain->worth.flip * tdo_chain_size(chain);
+  }
+  if (ns <= tdo_pause_flip_ns(heap))
+    return;
+  TDO_RING_FOR(node, &heap->chains) {
+    (void)tdo_tenure(heap, TDO_RING_ENTRY(tdo_chain_t, heap_ring, node),
+                     SIZE_MAX);
+  }
+}
+
 static void policy_begin_full(tdo_heap_t *heap, const char *why) {
+  policy_keep_young(heap);
   if (!policy_slices(heap) || !tdo_trace_begin_ahead(heap, why)) {
     (void)tdo_policy_start_full(heap, why);
     return;
