@@ -67,8 +67,9 @@ START_TEST(few_collections) {
 END_TEST
 
 /* Of a few large objects all survive 100 kB, and live for a while: that tells
-   of no heap that is built, in which all that dies stays (2 GB here). But a full
-   collection may find all of them alive, by chance. */
+   of no heap that is built, in which all that dies stays (2 GB here). Where it
+   was taken for one, by chance, promotion waited for what time a pause has left
+   while the nursery grew (to 60 MB, and all of it became old). */
 START_TEST(large_for_a_while) {
   size_t most = 0;
 
@@ -82,7 +83,7 @@ START_TEST(large_for_a_while) {
     most = tdo_max(most, mps_arena_committed(arena));
   }
   if (!suite_stressed())
-    ck_assert_uint_lt(most >> 20, 400);
+    ck_assert_uint_lt(most >> 20, 150);
   end();
 }
 END_TEST

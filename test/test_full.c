@@ -51,6 +51,18 @@ START_TEST(by_survivors) {
 }
 END_TEST
 
+/* So it is where all lives for once, and the time before much did not. */
+START_TEST(by_chance) {
+  tdo_full_t full = {0};
+  tdo_full_facts_t found = facts(100 * MIB, 96 * MIB, 1000);
+  found.sparse = true;
+  ck_assert(!tdo_full_collected(&full, &found));
+  check_most(full, 288 * MIB, 1000);
+  found.sparse = false;
+  ck_assert(tdo_full_collected(&full, &found));
+}
+END_TEST
+
 /* Room between survivors counts by half, and so the heap does not grow for
    ever where all that was promoted stays in place, with room in it: each time
    a full collection finds LIVE bytes. */
@@ -173,5 +185,5 @@ START_TEST(unknown) {
 }
 END_TEST
 
-SUITE_MAIN("full", 10, first, by_survivors, by_room, cheap, built, not_built,
-           begun, ended, paid, unknown)
+SUITE_MAIN("full", 10, first, by_survivors, by_chance, by_room, cheap, built,
+           not_built, begun, ended, paid, unknown)

@@ -82,7 +82,8 @@ bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   full->survivors =
       facts->survived +
       FULL_ROOM * tdo_fmax(0, facts->size - facts->survived); /* .room */
-  full->building = solid && facts->size >= 0.75 * FULL_FIRST &&
+  full->building = solid && !facts->sparse &&
+                   facts->size >= 0.75 * FULL_FIRST &&
                    facts->writes != SIZE_MAX &&
                    facts->rooted < BUILD_ROOTS * facts->survived;
   full->build_most = full->built = 0;

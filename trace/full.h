@@ -5,8 +5,9 @@
    full collections, which find it all alive. It is taken to go on building
    while
 
-     nearly all that the last full collection looked at survived, and that was
-     no small heap, and
+     nearly all that the last full collection looked at survived, that was no
+     small heap, and the collection of everything before had not found much of
+     it dead: now and then all that there is lives by chance, and
 
      what was old then is not written to, but for few pages: what dies among
      old objects has mostly been let go of by a write to another one, and
@@ -66,6 +67,8 @@ typedef struct tdo_full_facts {
   double rooted;    /* in roots */
   size_t writes;    /* as in tdo_full_grown */
   double ns;        /* that it took */
+  bool sparse;      /* the collection of everything before, of a small heap or
+                       not, had found much dead */
 } tdo_full_facts_t;
 
 /* Has the heap grown enough for a full collection, now that FRESH bytes were

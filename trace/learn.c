@@ -242,7 +242,8 @@ static void learn_full(tdo_heap_t *heap, double ns) {
                             .size = tdo_heap_size(heap),
                             .rooted = (double)heap->rooted,
                             .writes = tdo_policy_writes(heap),
-                            .ns = ns};
+                            .ns = ns,
+                            .sparse = heap->small.sparse};
 
   tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,
                     facts.survived, !heap->trace.in_place);

@@ -83,13 +83,13 @@ double tdo_pause_slice_ns(const tdo_heap_t *heap) {
   return PAUSE_SLICE * tdo_pause_ns(heap);
 }
 
-size_t tdo_pause_promotes(const tdo_heap_t *heap) {
+size_t tdo_pause_promotes(const tdo_heap_t *heap, double bytes) {
   double left;
 
   if (!tdo_pause_limited(heap))
     return SIZE_MAX;
   left = pause_left(heap, tdo_clock_ns());
-  return left < PAUSE_TENURE * tdo_pause_ns(heap)
+  return left < PAUSE_TENURE * tdo_pause_ns(heap) && left < PAUSE_CLOSE * bytes
              ? 0
              : (size_t)tdo_fmax(TENURE_PART, left / PAUSE_CLOSE);
 }

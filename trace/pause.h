@@ -25,9 +25,9 @@ uint64_t tdo_pause_first_deadline(const tdo_heap_t *heap);
 /* Nanoseconds that a slice should take at least, which begins with opening what
    is scanned, and ends with closing it. */
 double tdo_pause_slice_ns(const tdo_heap_t *heap);
-/* Bytes that may be promoted as they are in this pause; 0: too little is left
-   to stop for. */
-size_t tdo_pause_promotes(const tdo_heap_t *heap);
+/* How many of BYTES may be promoted as they are in this pause; 0: too little is
+   left to stop for. */
+size_t tdo_pause_promotes(const tdo_heap_t *heap, double bytes);
 /* Is enough left for the flip of a large heap? When a part of what comes before
    must end. */
 bool tdo_pause_has_flip(const tdo_heap_t *heap);

@@ -298,7 +298,9 @@ static double policy_tenure_room(tdo_heap_t *heap, const tdo_chain_t *chain) {
    if it is hardly worth stopping for what is left of the pause time. True if
    there is more to be promoted. */
 static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
-  size_t most = tdo_shortage_near(heap) ? SIZE_MAX : tdo_pause_promotes(heap);
+  size_t most = tdo_shortage_near(heap)
+                    ? SIZE_MAX
+                    : tdo_pause_promotes(heap, tdo_chain_size(chain));
   tdo_nursery_facts_t facts;
 
   if (most == 0)
