@@ -84,6 +84,7 @@
 #include "trace/pin.c"
 #include "trace/policy.c"
 #include "trace/pool.c"
+#include "trace/promote.c"
 #include "trace/remember.c"
 #include "trace/root.c"
 #include "trace/sac.c"

@@ -39,6 +39,10 @@ bool tdo_pause_limited(const tdo_heap_t *heap) {
   return heap->pause_time <= PAUSE_MOST;
 }
 
+bool tdo_pause_slices(const tdo_heap_t *heap) {
+  return tdo_heap_guarded(heap) && tdo_pause_limited(heap);
+}
+
 double tdo_pause_ns(const tdo_heap_t *heap) {
   return tdo_fmin(heap->pause_time, 1) * 1e9;
 }

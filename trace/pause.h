@@ -22,6 +22,8 @@ uint64_t tdo_pause_deadline(const tdo_heap_t *heap);
 /* The same, less what it takes to close what the first slice of the collection
    in progress does not get to. */
 uint64_t tdo_pause_first_deadline(const tdo_heap_t *heap);
+/* May collections run in slices: if barriers can keep the mutator out. */
+bool tdo_pause_slices(const tdo_heap_t *heap);
 /* Nanoseconds that a slice should take at least, which begins with opening what
    is scanned, and ends with closing it. */
 double tdo_pause_slice_ns(const tdo_heap_t *heap);

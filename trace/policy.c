@@ -3,19 +3,14 @@
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/platform.h"
-#include "trace/capacity.h"
 #include "trace/pause.h"
 #include "trace/policy.h"
+#include "trace/promote.h"
 #include "trace/shortage.h"
 
 #define ROOM_SHARE    0.1 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
-
-#define TENURE_COST  1.0  /* more may be promoted as it is than was found to be
-                             worth it, while it is less than this share of what
-                             a minor collection would have to scan, */
-#define TENURE_MOST  0.7  /* up to this share of the heap */
 
 #define FULL_GROWN "The heap has grown since the last full collection."
 #define SMALL_FULL "The nursery of a small heap is full."
@@ -129,14 +124,10 @@ static bool policy_full_due(tdo_heap_t *heap) {
          tdo_shortage_full_due(heap) || policy_full_soon(heap);
 }
 
-/* May collections run in slices: if barriers can keep the mutator out. */
-static bool policy_slices(const tdo_heap_t *heap) {
-  return tdo_heap_guarded(heap) && tdo_pause_limited(heap);
-}
-
-/* May the one in progress? Most minor ones end within their first slice. */
+/* May the collection in progress go on in slices? Most minor ones end within
+   their first. */
 static bool policy_incremental(const tdo_heap_t *heap) {
-  return policy_slices(heap) && !heap->trace.whole;
+  return tdo_pause_slices(heap) && !heap->trace.whole;
 }
 
 /* After the flip. If that took most of the time, a full collection goes on
@@ -208,7 +199,7 @@ static void policy_stress_full(tdo_heap_t *heap) {
   heap->stress_move = !heap->stress_move;
   if (heap->stress_move)
     heap->stress_small = !heap->stress_small;
-  else if (!heap->stress_small && policy_slices(heap) &&
+  else if (!heap->stress_small && tdo_pause_slices(heap) &&
            tdo_trace_begin_ahead(heap, "stress, full"))
     return;
   if (!policy_start_all(heap, heap->stress_small, "stress, full"))
@@ -283,87 +274,18 @@ static bool policy_small_chain(tdo_heap_t *heap, tdo_chain_t *chain) {
          policy_small(heap, chain);
 }
 
-/* Bytes of CHAIN that may be promoted as they are before the next minor
-   collection. */
-static double policy_tenure_room(tdo_heap_t *heap, const tdo_chain_t *chain) {
-  double dirty =
-      (double)(tdo_summary_dirty(&heap->summary, heap->page_limit)
-               << heap->page_shift);
-  double most = TENURE_MOST * tdo_heap_size(heap);
-
-  return tdo_fmax(chain->tenure, tdo_fmin(TENURE_COST * dirty, most));
-}
-
-/* Promote a part of CHAIN as it is, as much as may be in this pause; nothing,
-   if it is hardly worth stopping for what is left of the pause time. True if
-   there is more to be promoted. */
-static bool policy_tenure_part(tdo_heap_t *heap, tdo_chain_t *chain) {
-  size_t most = tdo_shortage_near(heap)
-                    ? SIZE_MAX
-                    : tdo_pause_promotes(heap, tdo_chain_size(chain));
-  tdo_nursery_facts_t facts;
-
-  if (most == 0)
-    return true;
-  chain->tenured += (double)tdo_tenure(heap, chain, most);
-  if (heap->tenuring != NULL)
-    return true;
-  facts = tdo_capacity_bounds(heap);
-  tdo_capacity_set(heap, chain, &facts);
-  return false;
-}
-
-/* Has CHAIN's nursery more than can be flipped in a pause (worth.h)? */
-static bool policy_flips_long(const tdo_heap_t *heap,
-                              const tdo_chain_t *chain) {
-  const tdo_gen_t *nursery = &chain->gens[0];
-
-  return heap->adapts && policy_slices(heap) &&
-         tdo_worth_long(&chain->worth, nursery->size, nursery->capacity,
-                        tdo_pause_flip_ns(heap));
-}
-
-/* Is CHAIN promoted as it is? */
-static bool policy_promotes(tdo_heap_t *heap, const tdo_chain_t *chain) {
-  if (chain->tenure > 0 && chain->tenured < policy_tenure_room(heap, chain))
-    return true;
-  if (policy_flips_long(heap, chain))
-    return true;
-  return chain == heap->default_chain ? tdo_shortage_crammed(heap)
-                                      : !tdo_shortage_fits(heap, chain);
-}
-
 /* Promote CHAIN as it is, while minor collections would find next to nothing,
    or there is no room for what they find. What is lost by that until the next
    full collection is bounded. */
 static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
-  if (!policy_promotes(heap, chain))
+  if (!tdo_promote_due(heap, chain))
     return false;
-  return policy_tenure_part(heap, chain) || policy_due(chain) < 0;
-}
-
-/* A full collection is to begin. If to copy what is young would take the flip
-   too long, it stays where it is with what is old. */
-static void policy_keep_young(tdo_heap_t *heap) {
-  double ns = 0;
-
-  if (!heap->adapts || !policy_slices(heap))
-    return;
-  TDO_RING_FOR(node, &heap->chains) {
-    const tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    ns += chain->worth.flip * tdo_chain_size(chain);
-  }
-  if (ns <= tdo_pause_flip_ns(heap))
-    return;
-  TDO_RING_FOR(node, &heap->chains) {
-    (void)tdo_tenure(heap, TDO_RING_ENTRY(tdo_chain_t, heap_ring, node),
-                     SIZE_MAX);
-  }
+  return tdo_promote_part(heap, chain) || policy_due(chain) < 0;
 }
 
 static void policy_begin_full(tdo_heap_t *heap, const char *why) {
-  policy_keep_young(heap);
-  if (!policy_slices(heap) || !tdo_trace_begin_ahead(heap, why)) {
+  tdo_promote_for_flip(heap);
+  if (!tdo_pause_slices(heap) || !tdo_trace_begin_ahead(heap, why)) {
     (void)tdo_policy_start_full(heap, why);
     return;
   }
@@ -392,7 +314,7 @@ void tdo_policy_poll(tdo_heap_t *heap) {
   if (policy_stress(heap))
     return;
   if (heap->tenuring != NULL) {
-    (void)policy_tenure_part(heap, heap->tenuring);
+    (void)tdo_promote_part(heap, heap->tenuring);
     return;
   }
   if (policy_full_due(heap)) {

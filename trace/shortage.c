@@ -134,16 +134,9 @@ double tdo_shortage_pace(const tdo_heap_t *heap, double room) {
              : room;
 }
 
-static void shortage_promote(tdo_heap_t *heap) {
-  TDO_RING_FOR(node, &heap->chains) {
-    (void)tdo_tenure(heap, TDO_RING_ENTRY(tdo_chain_t, heap_ring, node),
-                     SIZE_MAX);
-  }
-}
-
 void tdo_shortage_promote(tdo_heap_t *heap) {
   if (tdo_shortage_crammed(heap))
-    shortage_promote(heap);
+    tdo_tenure_all(heap);
 }
 
 /* ---- it ran out ---- */
@@ -189,7 +182,7 @@ static bool shortage_helps(tdo_heap_t *heap) {
     return true;
   if (tdo_trace_busy(&heap->trace) || shortage_young(heap) <= 0)
     return false;
-  shortage_promote(heap);
+  tdo_tenure_all(heap);
   return shortage_moves(heap);
 }
 

@@ -97,3 +97,10 @@ size_t tdo_tenure_finish(tdo_heap_t *heap) {
              ? 0
              : tdo_tenure(heap, heap->tenuring, SIZE_MAX);
 }
+
+void tdo_tenure_all(tdo_heap_t *heap) {
+  TDO_RING_FOR(node, &heap->chains) {
+    (void)tdo_tenure(heap, TDO_RING_ENTRY(tdo_chain_t, heap_ring, node),
+                     SIZE_MAX);
+  }
+}

@@ -117,6 +117,8 @@ void tdo_condemn_pardon(mps_arena_t heap);
    further calls, the summaries of pages with bars do not name the chain. No
    collection is in progress. */
 size_t tdo_tenure(mps_arena_t heap, tdo_chain_t *chain, size_t most);
+/* The same with all chains. */
+void tdo_tenure_all(mps_arena_t heap);
 /* The rest of a promotion that was begun; its bytes. */
 size_t tdo_tenure_finish(mps_arena_t heap);
 

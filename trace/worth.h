@@ -5,12 +5,7 @@
    collection copies most of a nursery for the little of it that died, and a
    full one that copies everything frees several times as much in the same time.
    The nursery had better be promoted as it is until then. In a heap of which
-   all is copied each time (small.h) nothing else happens anyway.
-
-   .flip  What roots refer to is copied in the flip, which cannot be divided:
-   with a table of large objects for a root that is most of a nursery. The size
-   of a nursery bounds it, but not what is made while a full collection goes on:
-   where that is more than a pause has time for, it is promoted as it is. */
+   all is copied each time (small.h) nothing else happens anyway. */
 #ifndef TDO_TRACE_WORTH_H
 #define TDO_TRACE_WORTH_H
 
@@ -42,7 +37,7 @@ bool tdo_worth_quick(const tdo_worth_t *worth);
 bool tdo_worth_little(const tdo_worth_t *worth, double alive);
 
 /* Would the flip of a nursery that has BYTES, far beyond its CAPACITY, take
-   longer than NS (.flip)? */
+   longer than NS (promote.h, .flip)? */
 bool tdo_worth_long(const tdo_worth_t *worth, double bytes, double capacity,
                     double ns);
 

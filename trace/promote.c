@@ -1,0 +1,74 @@
+/* Testudo: when what is young is promoted as it is (manual, "Tuning").
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/promote.h"
+#include "trace/capacity.h"
+#include "trace/pause.h"
+#include "trace/shortage.h"
+
+#define PROMOTE_COST 1.0 /* more may be promoted than was found to be worth it,
+                            while it is less than this share of what a minor
+                            collection would have to scan, */
+#define PROMOTE_MOST 0.7 /* up to this share of the heap */
+
+/* Bytes of CHAIN that may be promoted before the next minor collection. */
+static double promote_room(tdo_heap_t *heap, const tdo_chain_t *chain) {
+  double dirty =
+      (double)(tdo_summary_dirty(&heap->summary, heap->page_limit)
+               << heap->page_shift);
+  double most = PROMOTE_MOST * tdo_heap_size(heap);
+
+  return tdo_fmax(chain->tenure, tdo_fmin(PROMOTE_COST * dirty, most));
+}
+
+/* May a flip be foreseen? Not where no size is to depend on the clock. */
+static bool promote_foresees(const tdo_heap_t *heap) {
+  return heap->adapts && tdo_pause_slices(heap);
+}
+
+/* Did a full collection leave more in CHAIN's nursery than a pause flips? */
+static bool promote_flips_long(const tdo_heap_t *heap,
+                               const tdo_chain_t *chain) {
+  const tdo_gen_t *nursery = &chain->gens[0];
+
+  return heap->trace.full && promote_foresees(heap) &&
+         tdo_worth_long(&chain->worth, nursery->size, nursery->capacity,
+                        tdo_pause_flip_ns(heap));
+}
+
+bool tdo_promote_due(tdo_heap_t *heap, const tdo_chain_t *chain) {
+  if (chain->tenure > 0 && chain->tenured < promote_room(heap, chain))
+    return true;
+  if (promote_flips_long(heap, chain))
+    return true;
+  return chain == heap->default_chain ? tdo_shortage_crammed(heap)
+                                      : !tdo_shortage_fits(heap, chain);
+}
+
+bool tdo_promote_part(tdo_heap_t *heap, tdo_chain_t *chain) {
+  size_t most = tdo_shortage_near(heap)
+                    ? SIZE_MAX
+                    : tdo_pause_promotes(heap, tdo_chain_size(chain));
+  tdo_nursery_facts_t facts;
+
+  if (most == 0)
+    return true;
+  chain->tenured += (double)tdo_tenure(heap, chain, most);
+  if (heap->tenuring != NULL)
+    return true;
+  facts = tdo_capacity_bounds(heap);
+  tdo_capacity_set(heap, chain, &facts);
+  return false;
+}
+
+void tdo_promote_for_flip(tdo_heap_t *heap) {
+  double ns = 0;
+
+  if (!promote_foresees(heap))
+    return;
+  TDO_RING_FOR(node, &heap->chains) {
+    const tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    ns += chain->worth.flip * tdo_chain_size(chain);
+  }
+  if (ns > tdo_pause_flip_ns(heap))
+    tdo_tenure_all(heap);
+}
