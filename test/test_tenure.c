@@ -366,6 +366,33 @@ START_TEST(long_flip_full) {
 }
 END_TEST
 
+/* But what is made in a ramp is collected after it, most of which is garbage. */
+START_TEST(long_flip_ramp) {
+  mps_word_t collections;
+  size_t before;
+  begin_unhurried();
+  build();
+  collect();
+  tdo_chain_set_tenure(arena->default_chain, 0);
+  collections = mps_collections(arena);
+  for (size_t n = 0; n < times(120000) &&
+                     mps_collections(arena) == collections; ++n)
+    (void)leafy(n); /* the last collection is a minor one */
+  mps_ap_alloc_pattern_begin(young, mps_alloc_pattern_ramp());
+  build_more();
+  mps_ap_alloc_pattern_end(young, mps_alloc_pattern_ramp());
+  arena->default_chain->worth.flip = 1e3;
+  before = tenured();
+  collections = mps_collections(arena);
+  for (size_t n = 0; n < times(60000) &&
+                     mps_collections(arena) == collections; ++n)
+    (void)leafy(n);
+  ck_assert(suite_stressed() ||
+            (mps_collections(arena) > collections && tenured() == before));
+  end_with_chains();
+}
+END_TEST
+
 /* Much that is to be promoted is so in parts, of which none takes long; between
    them old and new objects are written to, and get to refer to young ones. */
 START_TEST(in_parts) {
@@ -536,5 +563,6 @@ START_TEST(limited) {
 END_TEST
 
 SUITE_MAIN("tenure", 60, built, grown, left_alone, written, churned,
-           churned_dirty, looked_at, long_flip, long_flip_full, with_points,
-           reserved, in_parts, together, small, large, clients_chain, limited)
+           churned_dirty, looked_at, long_flip, long_flip_full, long_flip_ramp,
+           with_points, reserved, in_parts, together, small, large,
+           clients_chain, limited)
