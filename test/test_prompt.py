@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import unittest
 
@@ -37,23 +38,34 @@ def ask(text, *arguments, **environment):
 
 
 def converse(text):
-    """Status and all that a terminal shows when TEXT is typed at it."""
+    """Status and all that a terminal shows when TEXT is typed at it.
+
+    A terminal whose last user leaves may lose what it has not shown yet (Linux
+    6.18 does, once in some ten thousand times): we stay."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "dumb"}
     with subprocess.Popen([INTERPRETER], stdin=theirs, stdout=theirs,
                           stderr=theirs, env=environment,
                           start_new_session=True) as process:
-        os.close(theirs)
         os.write(ours, text.encode() + b"(exit)\n")
+
+        def mark_end():
+            process.wait()
+            os.write(theirs, b"\0")
+
+        waiter = threading.Thread(target=mark_end)
+        waiter.start()
         shown = b""
-        try:
-            while part := os.read(ours, 4096):
-                shown += part
-        except OSError:  # the other end is closed
-            pass
-        status = process.wait(LIMIT)
+        while not shown.endswith(b"\0"):
+            if not select.select([ours], [], [], LIMIT)[0]:
+                process.kill()
+                raise AssertionError(f"silent after {shown!r}")
+            shown += os.read(ours, 4096)
+        waiter.join()
+        status = process.returncode
+    os.close(theirs)
     os.close(ours)
-    return status, shown.decode().replace("\r", "")
+    return status, shown[:-1].decode().replace("\r", "")
 
 
 class Typist:
