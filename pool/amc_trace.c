@@ -197,7 +197,7 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   } else if (scan->rank == TDO_RANK_WEAK) {
     *ref_io = NULL;
   } else {
-    if (!tdo_amc_is_held(amc, seg, base))
+    if (!tdo_amc_is_held(amc, seg, base) && !scan->hurried)
       moved = amc_copy(amc, seg, *ref_io);
     if (moved != NULL) {
       *ref_io = moved;
@@ -320,9 +320,11 @@ mps_res_t tdo_amc_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
     if (TDO_UNLIKELY(seg->large) && tdo_amc_promote_large(amc, scan, seg))
       return MPS_RES_OK;
     tdo_amc_open(amc, seg);
-    moved = amc_copy(amc, seg, *ref_io);
+    if (TDO_LIKELY(!scan->hurried)) {
+      moved = amc_copy(amc, seg, *ref_io);
+      pool->heap->trace.emergency |= moved == NULL;
+    }
     if (moved == NULL) {
-      pool->heap->trace.emergency = true;
       tdo_amc_pin(amc, seg, base);
       scan->ss._seen |= tdo_amc_pinned_bits(seg);
       return MPS_RES_OK;

@@ -219,20 +219,20 @@ static const tdo_small_facts_t eighty_live = {
 START_TEST(by_flip) {
   tdo_small_t small = after(30, 20);
   tdo_small_facts_t facts = eighty_live;
-  tdo_small_flipped(&small, 0.04, 100 * MIB, true);
+  tdo_small_flipped(&small, 0.08, 100 * MIB, true);
   ck_assert(tdo_small_instead(&small, &facts));
-  tdo_small_flipped(&small, 0.05, 100 * MIB, true);
+  tdo_small_flipped(&small, 0.1, 100 * MIB, true);
   ck_assert(tdo_small_instead(&small, &facts));
-  tdo_small_flipped(&small, 0.5, 100 * MIB, true); /* it may be by chance */
+  tdo_small_flipped(&small, 1, 100 * MIB, true); /* it may be by chance */
   ck_assert(tdo_small_instead(&small, &facts));
   facts.alive = 81 * MIB; /* 1.25 times that may live */
   ck_assert(!tdo_small_instead(&small, &facts));
   facts.alive = 80 * MIB;
-  tdo_small_flipped(&small, 0.5, 100 * MIB, true);
+  tdo_small_flipped(&small, 1, 100 * MIB, true);
   ck_assert(!tdo_small_instead(&small, &facts));
   tdo_small_flipped(&small, 0, 100 * MIB, false); /* which tells less */
   ck_assert(!tdo_small_instead(&small, &facts));
-  tdo_small_flipped(&small, 0.05, 100 * MIB, true);
+  tdo_small_flipped(&small, 0.1, 100 * MIB, true);
   ck_assert(tdo_small_instead(&small, &facts));
 }
 END_TEST
@@ -240,9 +240,9 @@ END_TEST
 /* or as long as that by one in which nothing was copied. */
 START_TEST(by_marking_flip) {
   tdo_small_t small = after(30, 20);
-  tdo_small_flipped(&small, 0.0021, 100 * MIB, false);
+  tdo_small_flipped(&small, 0.0041, 100 * MIB, false);
   ck_assert(!tdo_small_instead(&small, &eighty_live));
-  tdo_small_flipped(&small, 0.0019, 100 * MIB, false);
+  tdo_small_flipped(&small, 0.0039, 100 * MIB, false);
   ck_assert(tdo_small_instead(&small, &eighty_live));
 }
 END_TEST

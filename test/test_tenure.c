@@ -325,74 +325,6 @@ static void end_with_chains(void) {
   end();
 }
 
-/* Much lies in the nursery while nothing can be collected; to go by the last
-   flip, to copy it in the next one takes longer than a pause. */
-static void begin_with_long_flips(void) {
-  begin_unhurried();
-  build();
-  collect();
-  mps_arena_clamp(arena);
-  build_more();
-  tdo_chain_set_tenure(arena->default_chain, 0);
-  arena->default_chain->worth.flip = 1e3;
-}
-
-/* What is young is promoted as it is, where there are slices at all. */
-static void end_with_long_flips(void) {
-  size_t before = tenured();
-  size_t fresh = (size_t)tdo_chain_size(arena->default_chain);
-  mps_word_t collections = mps_collections(arena);
-  mps_arena_release(arena);
-  for (size_t n = 0; n < times(60000) && tenured() == before &&
-                     mps_collections(arena) == collections; ++n)
-    (void)leafy(n);
-  ck_assert(suite_stressed() || mode() == TDO_MODE_OFF ||
-            tenured() >= before + fresh);
-  end_with_chains();
-}
-
-/* Not a minor collection comes then, */
-START_TEST(long_flip) {
-  begin_with_long_flips();
-  end_with_long_flips();
-}
-END_TEST
-
-/* and before a full one. */
-START_TEST(long_flip_full) {
-  begin_with_long_flips();
-  arena->full_wanted = true;
-  end_with_long_flips();
-}
-END_TEST
-
-/* But what is made in a ramp is collected after it, most of which is garbage. */
-START_TEST(long_flip_ramp) {
-  mps_word_t collections;
-  size_t before;
-  begin_unhurried();
-  build();
-  collect();
-  tdo_chain_set_tenure(arena->default_chain, 0);
-  collections = mps_collections(arena);
-  for (size_t n = 0; n < times(120000) &&
-                     mps_collections(arena) == collections; ++n)
-    (void)leafy(n); /* the last collection is a minor one */
-  mps_ap_alloc_pattern_begin(young, mps_alloc_pattern_ramp());
-  build_more();
-  mps_ap_alloc_pattern_end(young, mps_alloc_pattern_ramp());
-  arena->default_chain->worth.flip = 1e3;
-  before = tenured();
-  collections = mps_collections(arena);
-  for (size_t n = 0; n < times(60000) &&
-                     mps_collections(arena) == collections; ++n)
-    (void)leafy(n);
-  ck_assert(suite_stressed() ||
-            (mps_collections(arena) > collections && tenured() == before));
-  end_with_chains();
-}
-END_TEST
-
 /* Much that is to be promoted is so in parts, of which none takes long; between
    them old and new objects are written to, and get to refer to young ones. */
 START_TEST(in_parts) {
@@ -563,6 +495,5 @@ START_TEST(limited) {
 END_TEST
 
 SUITE_MAIN("tenure", 60, built, grown, left_alone, written, churned,
-           churned_dirty, looked_at, long_flip, long_flip_full, long_flip_ramp,
-           with_points, reserved, in_parts, together, small, large,
-           clients_chain, limited)
+           churned_dirty, looked_at, with_points, reserved, in_parts, together,
+           small, large, clients_chain, limited)

@@ -77,23 +77,4 @@ START_TEST(unknown) {
 }
 END_TEST
 
-/* The flip of 2 MiB took 100 ns: would that of BYTES take longer than NS, where
-   a nursery has 4 MiB? */
-static bool is_long(double bytes, double ns) {
-  tdo_worth_t worth = {0};
-  tdo_worth_flipped(&worth, 100, 2 * MIB);
-  return tdo_worth_long(&worth, bytes * MIB, 4 * MIB, ns);
-}
-
-/* Not for a nursery of about its size, whatever it takes. */
-START_TEST(flip) {
-  tdo_worth_t worth = {0};
-  ck_assert(is_long(8, 399));
-  ck_assert(!is_long(8, 401));
-  ck_assert(is_long(6.1, 1));
-  ck_assert(!is_long(5.9, 1));
-  ck_assert(!tdo_worth_long(&worth, 8 * MIB, 4 * MIB, 1)); /* none was seen */
-}
-END_TEST
-
-SUITE_MAIN("worth", 10, by_speed, by_size, quick, again, unknown, flip)
+SUITE_MAIN("worth", 10, by_speed, by_size, quick, again, unknown)

@@ -54,13 +54,9 @@ static void learn_worth(const tdo_heap_t *heap, tdo_chain_t *chain,
   const tdo_trace_t *trace = &heap->trace;
   double freed = (double)trace->condemned - (double)trace->survived;
 
-  if (trace->full) {
+  if (trace->full)
     tdo_worth_full(&chain->worth, freed, ns, !trace->in_place);
-    return;
-  }
-  tdo_worth_flipped(&chain->worth, (double)trace->flip_ns,
-                    (double)trace->condemned);
-  if (trace->last == 0)
+  else if (trace->last == 0)
     tdo_worth_minor(&chain->worth, freed, ns);
 }
 
@@ -245,8 +241,9 @@ static void learn_full(tdo_heap_t *heap, double ns) {
                             .ns = ns,
                             .sparse = heap->small.sparse};
 
-  tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,
-                    facts.survived, !heap->trace.in_place);
+  if (!heap->trace.hurried)
+    tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,
+                      facts.survived, !heap->trace.in_place);
   if (heap->trace.small)
     learn_small(heap);
   else

@@ -27,20 +27,20 @@
 #define PAUSE_FLIP  0.01   /* nanoseconds a byte for the flip then, which is
                               more than it takes; but no more than */
 #define PAUSE_ALONE 0.75   /* this share */
-#define PAUSE_COPY  0.5    /* share that may be foreseen for the copying in a
-                              flip */
+#define PAUSE_START 0.5    /* share for the flip, until what can be left is */
 
 void tdo_pause_set_time(tdo_heap_t *heap, double seconds) {
   heap->pause_time = seconds;
   tdo_pause_set_reach(heap);
 }
 
-bool tdo_pause_limited(const tdo_heap_t *heap) {
+/* Is the pause time any limit? */
+static bool pause_limited(const tdo_heap_t *heap) {
   return heap->pause_time <= PAUSE_MOST;
 }
 
 bool tdo_pause_slices(const tdo_heap_t *heap) {
-  return tdo_heap_guarded(heap) && tdo_pause_limited(heap);
+  return tdo_heap_guarded(heap) && pause_limited(heap);
 }
 
 double tdo_pause_ns(const tdo_heap_t *heap) {
@@ -64,7 +64,7 @@ static double pause_left(const tdo_heap_t *heap, uint64_t now) {
 uint64_t tdo_pause_deadline(const tdo_heap_t *heap) {
   uint64_t now = tdo_clock_ns();
 
-  return tdo_pause_limited(heap) ? now + (uint64_t)pause_left(heap, now) : 0;
+  return pause_limited(heap) ? now + (uint64_t)pause_left(heap, now) : 0;
 }
 
 /* A minor collection gets more of the pause time, since to go on in slices
@@ -90,7 +90,7 @@ double tdo_pause_slice_ns(const tdo_heap_t *heap) {
 size_t tdo_pause_promotes(const tdo_heap_t *heap, double bytes) {
   double left;
 
-  if (!tdo_pause_limited(heap))
+  if (!pause_limited(heap))
     return SIZE_MAX;
   left = pause_left(heap, tdo_clock_ns());
   return left < PAUSE_TENURE * tdo_pause_ns(heap) && left < PAUSE_CLOSE * bytes
@@ -104,8 +104,11 @@ bool tdo_pause_has_flip(const tdo_heap_t *heap) {
                   PAUSE_ALONE * tdo_pause_ns(heap));
 }
 
-double tdo_pause_flip_ns(const tdo_heap_t *heap) {
-  return PAUSE_COPY * tdo_pause_ns(heap);
+uint64_t tdo_pause_flip_deadline(const tdo_heap_t *heap) {
+  return tdo_pause_slices(heap) && !heap->explicit_collect
+             ? heap->trace.started +
+                   (uint64_t)(PAUSE_START * heap->pause_time * 1e9)
+             : 0;
 }
 
 uint64_t tdo_pause_ahead_deadline(const tdo_heap_t *heap) {

@@ -11,8 +11,6 @@
 
 /* Pauses are to last SECONDS at most, from now on. */
 void tdo_pause_set_time(tdo_heap_t *heap, double seconds);
-/* Is the pause time any limit? */
-bool tdo_pause_limited(const tdo_heap_t *heap);
 /* The pause time, of a second if it is longer: to plan by. In ns. */
 double tdo_pause_ns(const tdo_heap_t *heap);
 
@@ -33,9 +31,10 @@ size_t tdo_pause_promotes(const tdo_heap_t *heap, double bytes);
 /* Is enough left for the flip of a large heap? When a part of what comes before
    must end. */
 bool tdo_pause_has_flip(const tdo_heap_t *heap);
-/* Nanoseconds of a pause that a flip may be foreseen to copy for. */
-double tdo_pause_flip_ns(const tdo_heap_t *heap);
 uint64_t tdo_pause_ahead_deadline(const tdo_heap_t *heap);
+/* When the flip in progress leaves what it can (scan.h, .hurried; what written
+   pages refer to); 0: it does all. */
+uint64_t tdo_pause_flip_deadline(const tdo_heap_t *heap);
 
 /* There was a pause from BEGUN to ENDED (ns). */
 void tdo_pause_over(tdo_heap_t *heap, uint64_t begun, uint64_t ended);

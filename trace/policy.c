@@ -284,7 +284,6 @@ static bool policy_tenure(tdo_heap_t *heap, tdo_chain_t *chain) {
 }
 
 static void policy_begin_full(tdo_heap_t *heap, const char *why) {
-  tdo_promote_for_flip(heap);
   if (!tdo_pause_slices(heap) || !tdo_trace_begin_ahead(heap, why)) {
     (void)tdo_policy_start_full(heap, why);
     return;

@@ -20,25 +20,8 @@ static double promote_room(tdo_heap_t *heap, const tdo_chain_t *chain) {
   return tdo_fmax(chain->tenure, tdo_fmin(PROMOTE_COST * dirty, most));
 }
 
-/* May a flip be foreseen? Not where no size is to depend on the clock. */
-static bool promote_foresees(const tdo_heap_t *heap) {
-  return heap->adapts && tdo_pause_slices(heap);
-}
-
-/* Did a full collection leave more in CHAIN's nursery than a pause flips? */
-static bool promote_flips_long(const tdo_heap_t *heap,
-                               const tdo_chain_t *chain) {
-  const tdo_gen_t *nursery = &chain->gens[0];
-
-  return heap->trace.full && promote_foresees(heap) &&
-         tdo_worth_long(&chain->worth, nursery->size, nursery->capacity,
-                        tdo_pause_flip_ns(heap));
-}
-
 bool tdo_promote_due(tdo_heap_t *heap, const tdo_chain_t *chain) {
   if (chain->tenure > 0 && chain->tenured < promote_room(heap, chain))
-    return true;
-  if (promote_flips_long(heap, chain))
     return true;
   return chain == heap->default_chain ? tdo_shortage_crammed(heap)
                                       : !tdo_shortage_fits(heap, chain);
@@ -58,17 +41,4 @@ bool tdo_promote_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   facts = tdo_capacity_bounds(heap);
   tdo_capacity_set(heap, chain, &facts);
   return false;
-}
-
-void tdo_promote_for_flip(tdo_heap_t *heap) {
-  double ns = 0;
-
-  if (!promote_foresees(heap))
-    return;
-  TDO_RING_FOR(node, &heap->chains) {
-    const tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-    ns += chain->worth.flip * tdo_chain_size(chain);
-  }
-  if (ns > tdo_pause_flip_ns(heap))
-    tdo_tenure_all(heap);
 }

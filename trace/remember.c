@@ -209,14 +209,6 @@ static size_t scout(mps_arena_t heap, size_t p) {
   return p;
 }
 
-/* When the flip must be over; 0: it may take its time. */
-static uint64_t remember_deadline(const tdo_heap_t *heap) {
-  if (!tdo_heap_guarded(heap) || heap->explicit_collect ||
-      !tdo_pause_limited(heap))
-    return 0;
-  return heap->trace.started + (uint64_t)(heap->pause_time * 0.5e9);
-}
-
 bool tdo_remember_next(mps_arena_t heap, const tdo_gcseg_t *seg, char **base_o,
                        char **limit_io) {
   size_t limit = tdo_heap_page(heap, seg->seg.limit);
@@ -232,7 +224,7 @@ bool tdo_remember_next(mps_arena_t heap, const tdo_gcseg_t *seg, char **base_o,
 }
 
 static void remember_pass(mps_arena_t heap) {
-  uint64_t deadline = remember_deadline(heap);
+  uint64_t deadline = tdo_pause_flip_deadline(heap);
   size_t p = 0, limit = heap->page_limit, scouted = 0, runs = 0;
   bool late = false;
 

@@ -85,7 +85,7 @@ static bool root_context(tdo_context_t *ctx_o, const tdo_root_t *root) {
   return true;
 }
 
-#define ROOT_CHUNK ((size_t)4096)
+#define ROOT_CHUNK 4096
 
 /* Can what is scanned by AREA be scanned in parts? */
 static bool root_divides(mps_area_scan_t area) {
@@ -101,6 +101,8 @@ static mps_res_t root_scan_area(tdo_scan_t *scan, tdo_root_t *root, char *base,
 
   do {
     char *end = (size_t)(limit - base) > chunk ? base + chunk : limit;
+    if (end - base == ROOT_CHUNK)
+      tdo_scan_hurry(scan);
     tdo_scan_fetch(scan, base, end);
     res = root->area(&scan->ss, base, end, root->closure);
     tdo_scan_fetched(scan);
@@ -282,6 +284,7 @@ static mps_res_t root_scan_changed(tdo_scan_t *scan, tdo_root_t *root, size_t i,
                                    size_t limit) {
   mps_res_t res = MPS_RES_OK;
 
+  tdo_scan_hurry(scan);
   if (root_count_changed(root, i, limit) > CHUNK_FEW)
     return root_scan_words(scan, root, i, limit);
   while (res == MPS_RES_OK && (i = root_run(root, i, limit, true)) < limit) {

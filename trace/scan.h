@@ -40,6 +40,11 @@ struct tdo_scan {
      not been looked at for that. */
   bool ahead;
   const mps_word_t *next_ahead, *end_ahead;
+  /* .hurried: what exact roots refer to is copied in the flip, which nothing
+     divides: with a table of large objects for a root it may be any share of
+     the heap. When the deadline has passed, what has not moved stays where it
+     is, as if an ambiguous root referred to it. */
+  bool hurried;
   bool hold;      /* rank ambiguous: what is referred to stays in place if it
                      lives, and is not kept alive by this */
   /* Where the reference being fixed lies, if what `fix` gets is a copy and
@@ -81,6 +86,14 @@ static inline bool tdo_scan_late(tdo_scan_t *scan) {
     return false;
   scan->look = scan->bytes + TDO_SCAN_LOOK;
   return tdo_clock_past(scan->deadline);
+}
+/* The next part of the roots is about to be scanned (.hurried). */
+static inline void tdo_scan_hurry(tdo_scan_t *scan) {
+  if (tdo_clock_past(scan->deadline)) {
+    scan->hurried = true;
+    scan->express = NULL;
+    scan->deadline = 0;
+  }
 }
 /* Fix one reference. */
 mps_res_t tdo_scan_fix(tdo_scan_t *scan, mps_addr_t *ref_io);

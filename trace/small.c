@@ -27,8 +27,8 @@
                                             that, */
 #define INSTEAD_RATE 2e10 /* and to a second of pause time, with a nursery: of
                              which more is copied in the flip */
-#define FLIP_SHARE   0.5  /* of the pause time, for the flip to take at most, */
-#define FLIP_MARKED  25.0 /* times as long as where nothing is copied */
+#define FLIP_MARKED  25.0 /* times as long is a flip as where nothing is copied
+                           */
 #define SOON_ROOM    0.4  /* share of a heap that is room, for the next one
                              to */
 #define SOON_GROWTH  0.5  /* come when so much of what lived has been added,
@@ -71,7 +71,7 @@ bool tdo_small_instead(const tdo_small_t *small,
 
   return (small->sparse || facts->built > 0) &&
          live <= INSTEAD_PART * facts->old && facts->old <= INSTEAD_MOST &&
-         small->flip * live <= FLIP_SHARE * facts->pause &&
+         small->flip * live <= facts->pause &&
          facts->old + facts->nursery <= facts->pause * INSTEAD_RATE;
 }
 

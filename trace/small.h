@@ -29,10 +29,12 @@
    before it (full.h, .ended). Else it is soon followed by another if it left
    much room.
 
-   .flip  But what roots refer to is copied in the flip, which nothing bounds.
-   So none begins whose flip would be too long, to judge by the shorter of the
-   last two, since the system may be in the way of one; or at first by that of a
-   collection that marked. */
+   .flip  But what roots refer to is copied in the flip, and left where it is when
+   half of the pause time is over (scan.h, .hurried). Where that would be most of
+   it, to mark is less work: so none begins whose flip would take longer than a
+   pause, to judge by the shorter of the last two that nothing was left of, since
+   the system may be in the way of one; or at first by that of a collection that
+   marked. */
 #ifndef TDO_TRACE_SMALL_H
 #define TDO_TRACE_SMALL_H
 
@@ -72,8 +74,9 @@ bool tdo_small_soon(const tdo_small_t *small, double alive, double fresh);
 bool tdo_small_at_once(const tdo_small_t *small,
                        const tdo_small_facts_t *facts);
 
-/* The flip of a collection of everything took SECONDS, and ALIVE bytes
-   survived; most were COPIED, or marked in place. */
+/* The flip of a collection of everything took SECONDS, and left nothing of what
+   it had to copy; ALIVE bytes survived, and most were COPIED, or marked in
+   place. */
 void tdo_small_flipped(tdo_small_t *small, double seconds, double alive,
                        bool copied);
 

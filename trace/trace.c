@@ -87,13 +87,18 @@ static void trace_scan_roots(mps_arena_t heap, mps_rank_t rank) {
 
   tdo_scan_init(&scan, heap, rank);
   scan.ahead = !heap->trace.in_place;
+  if (rank == TDO_RANK_EXACT && heap->adapts && !heap->trace.move_all)
+    scan.deadline = tdo_pause_flip_deadline(heap);
   TDO_RING_FOR(node, &heap->roots) {
     tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
     if (root->rank == rank) {
-      mps_res_t res = tdo_root_scan_rest(&scan, root);
+      mps_res_t res;
+      tdo_scan_hurry(&scan);
+      res = tdo_root_scan_rest(&scan, root);
       TDO_ASSERT(res == MPS_RES_OK, "a root's scan method failed");
     }
   }
+  heap->trace.hurried |= scan.hurried;
   if (rank == TDO_RANK_EXACT)
     tdo_finals_scan_messages(heap, &scan);
 }
@@ -223,6 +228,7 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   heap->trace_emergency_next = false;
   trace->closes = trace->in_place && trace_closes(heap);
   trace->finalized = trace->moves = trace->whole = false;
+  trace->hurried = false;
   trace->bits = trace->refused = 0;
   trace->condemned = trace->filled = 0;
   trace->survived = trace->left = 0;

@@ -42,6 +42,8 @@ typedef struct tdo_trace {
   bool move_all;     /* large objects move too (explicit collection) */
   bool moves;        /* objects of moving pools are condemned */
   bool messages;     /* secured: post a start and an end */
+  bool hurried;      /* the flip left in place what it had no time to copy
+                        (scan.h, .hurried) */
   bool finalized;    /* the finalization pass is over */
   bool whole;        /* must end before the mutator goes on: a weak root, which
                         no barrier guards, refers to what may die */

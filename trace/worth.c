@@ -8,16 +8,11 @@
 #define WORTH_AGAIN 8   /* full collections, then a minor one is looked at
                            again */
 #define WORTH_LEAST ((double)(80 << 20)) /* surviving bytes: others are small */
-#define WORTH_MUCH  1.5 /* times its capacity is far beyond that */
 
 void tdo_worth_minor(tdo_worth_t *worth, double freed, double ns) {
   worth->minor.freed = freed;
   worth->minor.ns = ns;
   worth->since = 0;
-}
-
-void tdo_worth_flipped(tdo_worth_t *worth, double ns, double bytes) {
-  worth->flip = ns / tdo_fmax(bytes, 1);
 }
 
 void tdo_worth_full(tdo_worth_t *worth, double freed, double ns, bool copied) {
@@ -36,9 +31,4 @@ bool tdo_worth_little(const tdo_worth_t *worth, double alive) {
   return alive >= WORTH_LEAST && worth->minor.ns > 0 && worth->full.ns > 0 &&
          worth->minor.freed * worth->full.ns <
              WORTH_SHARE * worth->full.freed * worth->minor.ns;
-}
-
-bool tdo_worth_long(const tdo_worth_t *worth, double bytes, double capacity,
-                    double ns) {
-  return bytes > WORTH_MUCH * capacity && worth->flip * bytes > ns;
 }

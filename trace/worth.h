@@ -16,15 +16,10 @@ typedef struct tdo_worth {
     double freed, ns; /* bytes; what that took, 0: nothing is known */
   } minor, full;  /* the last collection of a nursery; full one, if it copied */
   unsigned since; /* full ones since the last minor one */
-  double flip;    /* ns of the last minor one's flip, for a byte of what it
-                     condemned */
 } tdo_worth_t;
 
 /* A nursery was collected, in NS nanoseconds, and so many bytes of it freed. */
 void tdo_worth_minor(tdo_worth_t *worth, double freed, double ns);
-
-/* The flip of that took NS nanoseconds, and it had condemned BYTES. */
-void tdo_worth_flipped(tdo_worth_t *worth, double ns, double bytes);
 
 /* Everything was. COPIED: what survived was copied, not marked. */
 void tdo_worth_full(tdo_worth_t *worth, double freed, double ns, bool copied);
@@ -35,10 +30,5 @@ bool tdo_worth_quick(const tdo_worth_t *worth);
 /* Are minor collections not worth it, where ALIVE bytes survived the last full
    one? Not in a small heap. */
 bool tdo_worth_little(const tdo_worth_t *worth, double alive);
-
-/* Would the flip of a nursery that has BYTES, far beyond its CAPACITY, take
-   longer than NS (promote.h, .flip)? */
-bool tdo_worth_long(const tdo_worth_t *worth, double bytes, double capacity,
-                    double ns);
 
 #endif /* TDO_TRACE_WORTH_H */
