@@ -82,13 +82,25 @@ static void trace_age(mps_arena_t heap) {
   tdo_ld_age(&heap->ld, sets);
 }
 
+#define HURRY_LEAST 500000 /* ns, however short a pause is to be: what stays
+                              takes memory */
+
+/* When exact roots have taken long enough (scan.h, .hurried); 0: never. */
+static uint64_t trace_hurry_deadline(const tdo_heap_t *heap) {
+  uint64_t deadline = tdo_pause_flip_deadline(heap);
+
+  return deadline == 0 || !heap->adapts || heap->trace.move_all
+             ? 0
+             : tdo_max(deadline, heap->trace.started + HURRY_LEAST);
+}
+
 static void trace_scan_roots(mps_arena_t heap, mps_rank_t rank) {
   tdo_scan_t scan;
 
   tdo_scan_init(&scan, heap, rank);
   scan.ahead = !heap->trace.in_place;
-  if (rank == TDO_RANK_EXACT && heap->adapts && !heap->trace.move_all)
-    scan.deadline = tdo_pause_flip_deadline(heap);
+  if (rank == TDO_RANK_EXACT)
+    scan.deadline = trace_hurry_deadline(heap);
   TDO_RING_FOR(node, &heap->roots) {
     tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
     if (root->rank == rank) {
