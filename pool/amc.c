@@ -355,7 +355,6 @@ static const tdo_pool_class_t amc_class = {
     .stays = tdo_amc_stays,
     .pardon = tdo_amc_pardon,
     .scan = tdo_amc_scan,
-    .scan_part = tdo_amc_scan_part,
     .widen = tdo_amc_widen,
     .scan_range = tdo_amc_scan_range,
 };

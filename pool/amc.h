@@ -198,8 +198,6 @@ bool tdo_amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io);
 mps_res_t tdo_amc_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc);
 void tdo_amc_widen(tdo_pool_t *pool, tdo_gcseg_t *gc, char **base_io,
                    char **limit_io);
-bool tdo_amc_scan_part(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
-                       char **base_io, char **limit_io);
 mps_res_t tdo_amc_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
                              tdo_gcseg_t *gc, char *base, char *limit);
 void tdo_amc_pause(tdo_pool_t *pool);

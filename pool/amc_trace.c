@@ -236,7 +236,7 @@ static mps_res_t amc_fix_in_place(tdo_scan_t *scan, tdo_gcseg_t *gc,
     return MPS_RES_OK;
   }
   tdo_amc_set_pin(seg, i);
-  if (!amc->leaf && (!gc->grey || gc->ajar))
+  if (!amc->leaf && !gc->grey)
     tdo_gcseg_set_grey(gc);
   return MPS_RES_OK;
 }
@@ -460,60 +460,6 @@ static mps_res_t amc_scan_pinned(amc_pool_t *amc, tdo_scan_t *scan,
     }
   }
   return MPS_RES_OK;
-}
-
-/* The last pinned object of SEG that begins before bit I, if it reaches beyond;
-   else I. */
-static size_t amc_reach_back(const amc_pool_t *amc, const amc_seg_t *seg,
-                             size_t i) {
-  size_t past = tdo_bits_last_set(seg->pins, 0, i);
-  char *base = seg->gc.seg.base;
-
-  return past > 0 && tdo_amc_next(amc, base + ((past - 1) << amc->shift)) >
-                         base + (i << amc->shift)
-             ? past - 1
-             : i;
-}
-
-/* Scan the pinned objects that overlap [*BASE_IO, *LIMIT_IO). */
-static bool amc_scan_part_pinned(amc_pool_t *amc, tdo_scan_t *scan,
-                                 amc_seg_t *seg, char **base_io,
-                                 char **limit_io) {
-  size_t first = tdo_amc_pin_index(amc, seg, *base_io);
-  size_t limit = tdo_amc_pin_index(amc, seg, *limit_io), from, i;
-
-  if (seg->kept || seg->pins == NULL || limit > seg->pin_count)
-    return false;
-  /* What is scanned may pin more there. */
-  while (from = amc_reach_back(amc, seg, first),
-         (i = tdo_bits_next_in(seg->pins, seg->read, from, limit)) < limit) {
-    char *p = seg->gc.seg.base + (i << amc->shift), *q = tdo_amc_next(amc, p);
-    tdo_bits_set(seg->read, i);
-    seg->marked += (size_t)(q - p);
-    if (tdo_scan_formatted(scan, &amc->pool, p, q) != MPS_RES_OK)
-      return false;
-  }
-  *base_io = seg->gc.seg.base + (from << amc->shift);
-  i = amc_reach_back(amc, seg, limit);
-  if (i < limit)
-    *limit_io = tdo_amc_next(amc, seg->gc.seg.base + (i << amc->shift));
-  return true;
-}
-
-bool tdo_amc_scan_part(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
-                       char **base_io, char **limit_io) {
-  amc_pool_t *amc = tdo_amc_of(pool);
-  amc_seg_t *seg = tdo_amc_seg_of(gc);
-
-  if (gc->ap != NULL || gc->filling || seg->large)
-    return false;
-  if (gc->white)
-    return amc_scan_part_pinned(amc, scan, seg, base_io, limit_io);
-  if (*base_io >= gc->filled)
-    return false;
-  /* It is scanned again when all is. */
-  tdo_amc_widen(pool, gc, base_io, limit_io);
-  return tdo_scan_formatted(scan, pool, *base_io, *limit_io) == MPS_RES_OK;
 }
 
 /* Scan what stays in a nailed white segment. */

@@ -164,7 +164,6 @@ void tdo_gcseg_bar(tdo_gcseg_t *seg) {
   size_t p, q;
 
   seg->barred = true;
-  seg->ajar = false;
   gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
   tdo_shield_raise(&heap->shield, p, q, TDO_BAR_READ);
 }
@@ -173,7 +172,7 @@ void tdo_gcseg_unbar(tdo_gcseg_t *seg) {
   size_t p, q;
 
   if (seg->barred) {
-    seg->barred = seg->ajar = false;
+    seg->barred = false;
     gcseg_pages(&p, &q, seg, seg->seg.base, seg->seg.limit);
     tdo_shield_lower(&seg->pool->heap->shield, p, q, TDO_BAR_READ);
   }
@@ -189,18 +188,8 @@ void tdo_gcseg_set_grey(tdo_gcseg_t *seg) {
     tdo_ring_remove(&seg->grey_ring);
     tdo_ring_append(&heap->trace.grey[seg->rank], &seg->grey_ring);
   }
-  if ((!seg->barred || seg->ajar) && heap->shielded)
+  if (!seg->barred && heap->shielded)
     tdo_gcseg_bar(seg);
-}
-
-void tdo_gcseg_set_ajar(tdo_gcseg_t *seg, char *base, char *limit) {
-  size_t p, q;
-
-  TDO_CHECK(seg->grey && seg->barred);
-  seg->ajar = seg->parted = true;
-  tdo_gcseg_dirty(seg, base, limit);
-  gcseg_pages(&p, &q, seg, base, limit);
-  tdo_shield_lower(&seg->pool->heap->shield, p, q, TDO_BAR_READ);
 }
 
 void tdo_gcseg_set_black(tdo_gcseg_t *seg) {

@@ -46,10 +46,8 @@ struct tdo_gcseg {
   bool filling;         /* the collector will go on copying into it */
   bool open;            /* white, and open for forwarding markers */
   bool nailed;          /* white, and something in it stays in place */
-  bool unsteady : 1;    /* written to by scans of other objects: never clean */
-  bool passed : 1;      /* it cannot be condemned ahead of the flip */
-  bool ajar : 1;        /* barred, but for pages with nothing grey on them */
-  bool parted : 1;      /* it was, and has not been offered since */
+  bool unsteady;        /* written to by scans of other objects: never clean */
+  bool passed;          /* it cannot be condemned ahead of the flip */
   uint16_t descriptor;  /* bytes of the class's descriptor */
   tdo_ring_t gen_ring;  /* in gen->segs or gen->white */
   tdo_ring_t grey_ring; /* in heap->trace.grey[rank] */
@@ -89,9 +87,6 @@ void tdo_gcseg_fetch_above(const tdo_gcseg_t *seg);
 
 /* Colour. Greying puts the read bar up on the whole segment. */
 void tdo_gcseg_set_grey(tdo_gcseg_t *seg);
-/* The mutator gets at pages [BASE, LIMIT) of grey SEG, which have nothing grey
-   on them, until something on any page is made grey. They are dirty. */
-void tdo_gcseg_set_ajar(tdo_gcseg_t *seg, char *base, char *limit);
 void tdo_gcseg_set_black(tdo_gcseg_t *seg);
 void tdo_gcseg_set_white(tdo_gcseg_t *seg);
 /* The same, and the mutator goes on: its bars stay as they are. */

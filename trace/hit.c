@@ -9,12 +9,11 @@
 /* Make read-barred SEG black, and do more than was asked for, so that the hit
    pays: the more, the less the mutator gets done between hits. The pause time
    bounds it. */
-static void hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, const char *addr,
-                     uint64_t start) {
+static void hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
   uint64_t deadline = tdo_pause_deadline(heap);
   size_t scanned = heap->trace.scanned;
 
-  tdo_trace_access(heap, seg, addr);
+  tdo_trace_access(heap, seg);
   if (start - heap->hit_ended < heap->hit_took) {
     if (heap->quantum_now <= SIZE_MAX / 4)
       heap->quantum_now *= 2;
@@ -40,7 +39,7 @@ static void hit_page(tdo_heap_t *heap, char *addr, tdo_fault_kind_t kind,
   if (seg == NULL)
     return;
   if (bars & TDO_BAR_READ) {
-    hit_work(heap, seg, addr, start);
+    hit_work(heap, seg, start);
     seg = tdo_gcseg_of(&heap->space, addr);
     if (kind != TDO_FAULT_WRITE || seg == NULL)
       return;
@@ -97,7 +96,7 @@ mps_addr_t tdo_heap_peek(tdo_heap_t *heap, mps_addr_t *p) {
   if (seg == NULL)
     return *p;
   if (seg->grey)
-    tdo_trace_access(heap, seg, (char *)p);
+    tdo_trace_access(heap, seg);
   tdo_gcseg_expose(seg, (char *)p, (char *)(p + 1));
   value = *p;
   tdo_gcseg_cover(seg, (char *)p, (char *)(p + 1));
@@ -112,7 +111,7 @@ void tdo_heap_poke(tdo_heap_t *heap, mps_addr_t *p, mps_addr_t value) {
     return;
   }
   if (seg->grey)
-    tdo_trace_access(heap, seg, (char *)p);
+    tdo_trace_access(heap, seg);
   tdo_gcseg_dirty(seg, (char *)p, (char *)(p + 1));
   tdo_gcseg_expose(seg, (char *)p, (char *)(p + 1));
   *p = value;

@@ -23,10 +23,6 @@
 #define PAUSE_TENURE 0.25  /* share that must be left for a promotion */
 #define TENURE_PART  1048576 /* bytes promoted then, at least */
 
-#define PAUSE_PART  0.05   /* share for all of a segment that was hit, and at
-                              most */
-#define PART_MOST   0.5e6  /* nanoseconds */
-
 #define PAUSE_AHEAD 0.2    /* share, to condemn ahead of the flip in */
 #define PAUSE_FLIP  0.01   /* nanoseconds a byte for the flip then, which is
                               more than it takes; but no more than */
@@ -117,14 +113,6 @@ uint64_t tdo_pause_flip_deadline(const tdo_heap_t *heap) {
 
 uint64_t tdo_pause_ahead_deadline(const tdo_heap_t *heap) {
   return tdo_clock_ns() + (uint64_t)(PAUSE_AHEAD * tdo_pause_ns(heap));
-}
-
-double tdo_pause_part_ns(const tdo_heap_t *heap) {
-  if (!tdo_pause_slices(heap))
-    return -1;
-  return heap->stress != 0
-             ? 0
-             : tdo_fmin(PART_MOST, PAUSE_PART * tdo_pause_ns(heap));
 }
 
 void tdo_pause_over(tdo_heap_t *heap, uint64_t begun, uint64_t ended) {

@@ -32,9 +32,6 @@ size_t tdo_pause_promotes(const tdo_heap_t *heap, double bytes);
    must end. */
 bool tdo_pause_has_flip(const tdo_heap_t *heap);
 uint64_t tdo_pause_ahead_deadline(const tdo_heap_t *heap);
-/* Nanoseconds that all of a segment may take to scan which the mutator waits
-   for, else it gets a part; less than 0: it always gets all. */
-double tdo_pause_part_ns(const tdo_heap_t *heap);
 /* When the flip in progress leaves what it can (scan.h, .hurried; what written
    pages refer to); 0: it does all. */
 uint64_t tdo_pause_flip_deadline(const tdo_heap_t *heap);

@@ -107,11 +107,6 @@ struct mps_pool_class_s {
      (method must leave no grey object, unless it says so in scan->partly, and
      may be called again later). */
   mps_res_t (*scan)(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *seg);
-  /* Scan the grey objects of grey SEG, which is exposed, that overlap pages
-     [*BASE_IO, *LIMIT_IO), and widen that as far as nothing grey does; false if
-     that is not possible, or no less work than all of it. Null: it never is. */
-  bool (*scan_part)(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *seg,
-                    char **base_io, char **limit_io);
   /* Widen [*BASE_IO, *LIMIT_IO) to the whole objects that overlap it, within
      what is filled (equal if there are none). Null: nothing to widen. */
   void (*widen)(tdo_pool_t *pool, tdo_gcseg_t *seg, char **base_io,

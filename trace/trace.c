@@ -370,29 +370,6 @@ static char *trace_scanned(mps_arena_t heap, tdo_gcseg_t *seg, size_t bytes) {
   return seg->seg.base + tdo_round_up(filled - bytes, page);
 }
 
-/* Offer the pages from BASE on of SEG, which are found to refer to SEEN; but
-   what the mutator got before (.part) may have been written to. */
-static void trace_offer(mps_arena_t heap, tdo_gcseg_t *seg, char *base,
-                        unsigned seen) {
-  size_t end = tdo_heap_page(heap, seg->seg.limit);
-  size_t p = tdo_heap_page(heap, base), q;
-
-  if (!seg->parted) {
-    tdo_gcseg_offer(seg, base, seg->seg.limit, seen);
-    return;
-  }
-  seg->parted = false;
-  for (; p < end; p = q) {
-    bool dirty = (heap->summary.page[p] & TDO_DIRTY) != 0;
-    for (q = p + 1; q < end; ++q)
-      if (((heap->summary.page[q] & TDO_DIRTY) != 0) != dirty)
-        break;
-    if (!dirty)
-      tdo_gcseg_offer(seg, tdo_heap_page_addr(heap, p),
-                      tdo_heap_page_addr(heap, q), seen);
-  }
-}
-
 /* Make grey SEG black by scanning it at RANK. If that is not done at DEADLINE
    it may stay grey, with its read bar: then what is noted of it is what was
    found so far, and it is offered when the rest is scanned. */
@@ -427,68 +404,15 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
   tdo_gcseg_set_black(seg);
   if (!offered && scan.bytes > 0) {
     seg->offered = heap->stats.collections + 1;
-    trace_offer(heap, seg, trace_scanned(heap, seg, scan.bytes),
-                scan.ss._seen);
+    tdo_gcseg_offer(seg, trace_scanned(heap, seg, scan.bytes),
+                    seg->seg.limit, scan.ss._seen);
   } else if (!offered && seg->white) {
     tdo_gcseg_dirty(seg, seg->seg.base, seg->seg.limit); /* it has no bars */
   }
   tdo_gcseg_cover(seg, seg->seg.base, seg->seg.limit);
 }
 
-/* ---- .part: what the mutator waits for ----
-
-   After a flip a program that goes through its memory at random waits for one
-   segment after the other, and one that is full of references takes a thousand
-   times as long to scan as what the program wants of it. */
-
-/* Scan what overlaps the page of ADDR in grey SEG; [*BASE_O, *LIMIT_O) are the
-   pages around on which nothing is grey then. The bytes scanned, or SIZE_MAX if
-   that cannot be done. */
-static size_t trace_scan_page(mps_arena_t heap, tdo_gcseg_t *seg,
-                              const char *addr, char **base_o,
-                              char **limit_o) {
-  size_t page = tdo_heap_page(heap, addr), p;
-  tdo_scan_t scan;
-  bool done;
-
-  *base_o = tdo_heap_page_addr(heap, page);
-  *limit_o = tdo_heap_page_addr(heap, page + 1);
-  tdo_scan_init(&scan, heap, seg->rank);
-  scan.ahead = !heap->trace.in_place;
-  tdo_gcseg_expose(seg, seg->seg.base, seg->seg.limit);
-  done = seg->pool->klass->scan_part(seg->pool, &scan, seg, base_o, limit_o);
-  tdo_gcseg_cover(seg, seg->seg.base, seg->seg.limit);
-  heap->trace.scanned += scan.bytes;
-  tdo_gcseg_note(seg, seg->seg.base, seg->seg.limit, scan.ss._seen);
-  p = tdo_heap_page_up(heap, *base_o); /* whole pages, and that one */
-  *base_o = tdo_heap_page_addr(heap, tdo_min(p, page));
-  p = tdo_heap_page(heap, *limit_o);
-  *limit_o = tdo_heap_page_addr(heap, tdo_max(p, page + 1));
-  return done ? scan.bytes : SIZE_MAX;
-}
-
-/* Let the mutator get at ADDR in grey SEG: at what lies around, if all of it
-   would take long to scan, to judge by that. False if it must be all. */
-static bool trace_access_part(mps_arena_t heap, tdo_gcseg_t *seg,
-                              const char *addr) {
-  double most = tdo_pause_part_ns(heap), ns;
-  uint64_t begun = tdo_clock_ns();
-  char *base, *limit;
-  size_t bytes;
-
-  if (most < 0 || seg->rank != TDO_RANK_EXACT || seg->owed ||
-      seg->pool->klass->scan_part == NULL || heap->found != NULL)
-    return false;
-  bytes = trace_scan_page(heap, seg, addr, &base, &limit);
-  ns = (double)(tdo_clock_ns() - begun);
-  if (bytes == SIZE_MAX ||
-      ns * (double)tdo_seg_size(&seg->seg) <= most * (double)bytes)
-    return false;
-  tdo_gcseg_set_ajar(seg, base, limit);
-  return true;
-}
-
-void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg, const char *addr) {
+void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
   uint64_t begun;
 
   if (!seg->grey) {
@@ -500,9 +424,8 @@ void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg, const char *addr) {
   tdo_heap_note_work(heap);
   begun = tdo_clock_ns();
   /* Weak references scanned before their time keep what they refer to. */
-  if (!trace_access_part(heap, seg, addr))
-    trace_scan_seg(heap, seg,
-                   seg->rank > TDO_RANK_EXACT ? TDO_RANK_EXACT : seg->rank, 0);
+  trace_scan_seg(heap, seg,
+                 seg->rank > TDO_RANK_EXACT ? TDO_RANK_EXACT : seg->rank, 0);
   heap->stats.traced_ns += tdo_clock_ns() - begun;
   tdo_trace_pause(heap);
 }

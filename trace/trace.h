@@ -98,9 +98,8 @@ static inline bool tdo_trace_flipped(const tdo_trace_t *trace) {
   return tdo_trace_busy(trace) && trace->state != TDO_TRACE_AHEAD;
 }
 
-/* The mutator touched read-barred SEG at ADDR: make that page black now, and all
-   of SEG if that does not take long. */
-void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg, const char *addr);
+/* The mutator touched read-barred SEG: make it black now. */
+void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
 
 /* Does GEN hold anything that could be condemned (condemn.c)? */
 bool tdo_condemn_any(const tdo_gen_t *gen);
