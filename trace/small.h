@@ -29,10 +29,10 @@
    before it (full.h, .ended). Else it is soon followed by another if it left
    much room.
 
-   .flip  But what roots refer to is copied in the flip, and left where it is when
-   half of the pause time is over (scan.h, .hurried). Where that would be most of
-   it, to mark is less work: so none begins whose flip would take longer than a
-   pause, to judge by the shorter of the last two that nothing was left of, since
+   .flip  But what roots refer to is copied in the flip, and left where it is
+   when half of the pause time is over (scan.h, .hurried). Where that would be
+   most of it, to mark is less work: so none begins whose flip would take longer
+   than a pause. That goes by the shorter of the last two that left nothing, for
    the system may be in the way of one; or at first by that of a collection that
    marked. */
 #ifndef TDO_TRACE_SMALL_H
