@@ -27,8 +27,8 @@
                                             that, */
 #define INSTEAD_RATE 2e10 /* and to a second of pause time, with a nursery: of
                              which more is copied in the flip */
-#define FLIP_MARKED  25.0 /* times as long is a flip as where nothing is copied
-                           */
+#define FLIP_MARKED  25.0 /* times as long as one that copied nothing is the
+                             flip of one that does */
 #define SOON_ROOM    0.4  /* share of a heap that is room, for the next one
                              to */
 #define SOON_GROWTH  0.5  /* come when so much of what lived has been added,
