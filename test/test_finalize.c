@@ -133,6 +133,55 @@ START_TEST(test_accumulate) {
 }
 END_TEST
 
+/* Each type comes first in, first out, and the queue tells of the first of all,
+   whatever of it is got or disabled in between. */
+START_TEST(test_order) {
+  enum { MOST = 4096, ROUNDS = 100000 };
+  static unsigned type_of[MOST];
+  static mps_message_t queued[MOST]; /* NULL: it is gone */
+  size_t first = 0, end = 0;
+  begin(mps_class_amc());
+  mps_arena_park(arena);
+  mps_message_type_enable(arena, GC);
+  mps_message_type_enable(arena, START);
+  random_start();
+  for (size_t n = 0; n < suite_size(ROUNDS, 5000); ++n) {
+    mps_message_type_t type = random_below(2) == 0 ? GC : START, told;
+    size_t i = first;
+    mps_message_t m;
+    if (n % 2000 == 1999) {
+      mps_message_type_disable(arena, type);
+      mps_message_type_enable(arena, type);
+      for (; i < end; ++i)
+        if (type_of[i] == type)
+          queued[i] = NULL;
+    } else if (end < MOST && random_below(n / 1000 % 2 == 0 ? 3 : 2) > 0) {
+      tdo_message_t *new;
+      ck_assert_int_eq(tdo_message_alloc(&new, arena, type), MPS_RES_OK);
+      tdo_message_post(arena, new);
+      type_of[end] = type;
+      queued[end++] = (mps_message_t)new;
+    } else {
+      while (i < end && (queued[i] == NULL || type_of[i] != type))
+        ++i;
+      REQUIRE(mps_message_get(&m, arena, type) == (i < end));
+      if (i < end) {
+        REQUIRE(m == queued[i]);
+        queued[i] = NULL;
+        mps_message_discard(arena, m);
+      }
+    }
+    while (first < end && queued[first] == NULL)
+      ++first;
+    REQUIRE(mps_message_queue_type(&told, arena) == (first < end));
+    REQUIRE(first == end || told == type_of[first]);
+    if (first == end)
+      first = end = 0;
+  }
+  heap_stop();
+}
+END_TEST
+
 /* A message's handle may be fixed like any word. */
 START_TEST(test_fix_handle) {
   mps_message_t m;
@@ -666,7 +715,7 @@ START_TEST(test_messages_outlive_pools) {
 END_TEST
 
 SUITE_MAIN("finalize", 60, test_constants, test_disabled, test_gc_messages,
-           test_accumulate, test_fix_handle, test_finalize,
+           test_accumulate, test_order, test_fix_handle, test_finalize,
            test_finalize_header_leaf, test_cycle, test_message_keeps,
            test_several_registrations, test_definalize,
            test_definalize_many, test_definalize_without_memory,

@@ -34,11 +34,37 @@ mps_res_t tdo_message_alloc(tdo_message_t **message_o, mps_arena_t heap,
   return MPS_RES_OK;
 }
 
+/* .first */
+static void message_queue(tdo_messages_t *messages, tdo_message_t *m) {
+  m->queued = true;
+  if (messages->queued[m->type]++ == 0)
+    messages->first[m->type] = m;
+  tdo_ring_append(&messages->queue, &m->ring);
+}
+
+static void message_unqueue(tdo_messages_t *messages, tdo_message_t *m) {
+  bool last = --messages->queued[m->type] == 0;
+
+  m->queued = false;
+  if (last) {
+    messages->first[m->type] = NULL;
+  } else if (messages->first[m->type] == m) {
+    tdo_message_t *next = m;
+    do
+      next = TDO_RING_ENTRY(tdo_message_t, ring, next->ring.next);
+    while (next->type != m->type);
+    messages->first[m->type] = next;
+  }
+  tdo_ring_remove(&m->ring);
+}
+
 void tdo_message_free(mps_arena_t heap, tdo_message_t *m) {
   if (m->type == TDO_MESSAGE_FINALIZATION)
     tdo_final_drop(heap, m);
-  heap->messages.queued[m->type] -= m->queued;
-  tdo_ring_remove(&m->ring);
+  if (m->queued)
+    message_unqueue(&heap->messages, m);
+  else
+    tdo_ring_remove(&m->ring);
   m->sig = TDO_SIG_DEAD;
   tdo_control_free(&heap->control, m, message_size(m->type));
 }
@@ -65,20 +91,13 @@ void tdo_message_post(mps_arena_t heap, tdo_message_t *m) {
   }
   if (m->type != TDO_MESSAGE_FINALIZATION)
     m->clock = mps_clock();
-  m->queued = true;
-  ++heap->messages.queued[m->type];
-  tdo_ring_append(&heap->messages.queue, &m->ring);
+  message_queue(&heap->messages, m);
 }
 
 void tdo_message_enable(mps_arena_t heap, mps_message_type_t type, bool on) {
   heap->messages.enabled[type] = on;
-  if (on)
-    return;
-  TDO_RING_FOR(node, &heap->messages.queue) {
-    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
-    if (m->type == type)
-      tdo_message_free(heap, m);
-  }
+  while (!on && heap->messages.first[type] != NULL)
+    tdo_message_free(heap, heap->messages.first[type]);
 }
 
 tdo_message_t *tdo_message_first(mps_arena_t heap) {
@@ -90,19 +109,13 @@ tdo_message_t *tdo_message_first(mps_arena_t heap) {
 }
 
 tdo_message_t *tdo_message_get(mps_arena_t heap, mps_message_type_t type) {
-  if (heap->messages.queued[type] == 0) /* else behind however many others */
+  tdo_message_t *m = heap->messages.first[type];
+
+  if (m == NULL)
     return NULL;
-  TDO_RING_FOR(node, &heap->messages.queue) {
-    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
-    if (m->type == type) {
-      tdo_ring_remove(&m->ring);
-      m->queued = false;
-      --heap->messages.queued[type];
-      tdo_ring_append(&heap->messages.retrieved, &m->ring);
-      return m;
-    }
-  }
-  return NULL;
+  message_unqueue(&heap->messages, m);
+  tdo_ring_append(&heap->messages.retrieved, &m->ring);
+  return m;
 }
 
 void tdo_message_discard(mps_arena_t heap, tdo_message_t *m) {

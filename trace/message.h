@@ -1,5 +1,10 @@
 /* Testudo: messages to the client (interface, sections 2.19-2.21).
-   SPDX-License-Identifier: BSD-2-Clause */
+   SPDX-License-Identifier: BSD-2-Clause
+
+   Invariants:
+   .first  the first message of each type in the queue is known; it only goes
+           on, so each message is passed at most once for each other type,
+           however many of one are never got. */
 #ifndef TDO_TRACE_MESSAGE_H
 #define TDO_TRACE_MESSAGE_H
 
@@ -39,6 +44,7 @@ typedef struct tdo_messages {
   bool enabled[TDO_MESSAGE_TYPES];
   tdo_ring_t queue, retrieved;
   size_t queued[TDO_MESSAGE_TYPES]; /* in the queue */
+  tdo_message_t *first[TDO_MESSAGE_TYPES]; /* of those; null: none */
   /* Secured before they are needed; null: none to be had. */
   tdo_message_t *start, *end;
 } tdo_messages_t;
