@@ -28,6 +28,24 @@ static inline void tdo_bits_clear(tdo_bits_t *t, size_t i) {
   t[i / TDO_WORD_BITS] &= ~((tdo_bits_t)1 << (i % TDO_WORD_BITS));
 }
 
+#define TDO_BITS_AHEAD 4 /* words of a table, ahead of a walk */
+
+/* Bits stand for pieces of 1 << SHIFT bytes from BASE on, and a walk over those
+   of the WORDS words of T has come to bit I: have what the next words tell of
+   read into the cache. *FETCHED words were seen to before. */
+static inline void tdo_bits_fetch(const tdo_bits_t *t, size_t words,
+                                  const char *base, unsigned shift, size_t i,
+                                  size_t *fetched) {
+  size_t end = tdo_min(i / TDO_WORD_BITS + TDO_BITS_AHEAD, words);
+
+  for (size_t w = *fetched; w < end; ++w) {
+    const char *first = base + (w * TDO_WORD_BITS << shift);
+    for (tdo_bits_t x = t[w]; x != 0; x &= x - 1)
+      __builtin_prefetch(first + ((size_t)__builtin_ctzl(x) << shift));
+    *fetched = w + 1;
+  }
+}
+
 /* Set or clear bits [BASE, LIMIT). */
 void tdo_bits_set_range(tdo_bits_t *t, size_t base, size_t limit);
 void tdo_bits_clear_range(tdo_bits_t *t, size_t base, size_t limit);

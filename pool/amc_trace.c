@@ -359,22 +359,12 @@ static mps_res_t amc_scan_kept(amc_pool_t *amc, tdo_scan_t *scan,
   return res;
 }
 
-#define FETCH_WORDS 4 /* of pins, ahead of where objects are read */
-
-/* The walk over SEG's pins has come to bit I, and what *FETCHED words of them
-   tell of is on its way to the cache: have more objects fetched. */
+/* Have pinned objects after bit I fetched, in a walk over them. */
 static inline void amc_fetch_pinned(const amc_pool_t *amc,
                                     const amc_seg_t *seg, size_t i,
                                     size_t *fetched) {
-  size_t end =
-      tdo_min(i / TDO_WORD_BITS + FETCH_WORDS, tdo_bits_words(seg->pin_count));
-
-  for (size_t w = *fetched; w < end; ++w) {
-    const char *base = seg->gc.seg.base + (w * TDO_WORD_BITS << amc->shift);
-    for (tdo_bits_t x = seg->pins[w]; x != 0; x &= x - 1)
-      __builtin_prefetch(base + ((size_t)__builtin_ctzl(x) << amc->shift));
-    *fetched = w + 1;
-  }
+  tdo_bits_fetch(seg->pins, tdo_bits_words(seg->pin_count),
+                 seg->gc.seg.base, amc->shift, i, fetched);
 }
 
 /* A walk upwards over the pinned objects that were not scanned yet: what it

@@ -93,6 +93,16 @@ static bool nm_object_at(tdo_nm_seg_t *seg, char *base) {
          tdo_format_next(fmt, seg->gc.seg.base) < seg->top;
 }
 
+void tdo_nm_fetch(const tdo_gcseg_t *gc, const char *ref) {
+  const tdo_nm_seg_t *seg = (const tdo_nm_seg_t *)(const void *)gc;
+  size_t word = tdo_nm_unit(seg, ref) / TDO_WORD_BITS;
+
+  __builtin_prefetch(&seg->starts[word]);
+  __builtin_prefetch(&seg->marks[word], 1);
+  if (!gc->leaf)
+    __builtin_prefetch(&seg->greys[word], 1);
+}
+
 mps_res_t tdo_nm_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
                      mps_addr_t *ref_io) {
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
@@ -227,12 +237,14 @@ static bool nm_next_grey(size_t *base_o, size_t *limit_o, tdo_nm_seg_t *seg) {
 mps_res_t tdo_nm_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc) {
   tdo_nm_pool_t *nm = tdo_nm_of(pool);
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
-  size_t base, limit;
+  size_t base, limit, fetched = seg->grey_first / TDO_WORD_BITS;
 
   if (!gc->white) /* all that is weak is grey; the rest was remembered */
     return gc->rank > TDO_RANK_EXACT ? tdo_nm_scan_all(nm, scan, seg)
                                      : MPS_RES_OK;
   while (nm_next_grey(&base, &limit, seg)) {
+    tdo_bits_fetch(seg->greys, tdo_bits_words(seg->grey_limit),
+                   seg->gc.seg.base, seg->shift, limit, &fetched);
     mps_res_t res = nm_scan_objects(nm, scan, tdo_nm_addr(seg, base),
                                     tdo_nm_addr(seg, limit));
     if (res != MPS_RES_OK)

@@ -101,7 +101,7 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
     return q;
   }
   tdo_scan_init(&scan, heap, seg->rank);
-  scan.ahead = !heap->trace.in_place;
+  scan.ahead = tdo_trace_copies(&heap->trace);
   remember_watch(&scan, &young, wide_base, wide_limit);
   /* Pages that are opened for what reaches into them lose their bars, but are
      not therefore to be scanned now. */

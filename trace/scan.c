@@ -180,7 +180,8 @@ void tdo_scan_fetch(tdo_scan_t *scan, const char *base, const char *limit) {
     scan->end_ahead = scan_end(base, limit);
     for (int i = 0; i < AHEAD_OBJECTS; ++i)
       scan_ahead(scan);
-  } else if (scan->heap->trace.in_place &&
+  } else if (tdo_trace_busy(&scan->heap->trace) &&
+             !tdo_trace_copies(&scan->heap->trace) &&
              !tdo_space_many(&scan->heap->space)) {
     scan_prefetch_marks(scan, base, limit);
   }

@@ -98,7 +98,7 @@ static void trace_scan_roots(mps_arena_t heap, mps_rank_t rank) {
   tdo_scan_t scan;
 
   tdo_scan_init(&scan, heap, rank);
-  scan.ahead = !heap->trace.in_place;
+  scan.ahead = tdo_trace_copies(&heap->trace);
   if (rank == TDO_RANK_EXACT)
     scan.deadline = trace_hurry_deadline(heap);
   TDO_RING_FOR(node, &heap->roots) {
@@ -382,7 +382,7 @@ static void trace_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg,
   mps_res_t res;
 
   tdo_scan_init(&scan, heap, rank);
-  scan.ahead = !heap->trace.in_place;
+  scan.ahead = tdo_trace_copies(&heap->trace);
   scan.deadline = deadline;
   if (seg->white && !offered)
     tdo_gcseg_release(seg, true);

@@ -98,6 +98,11 @@ static inline bool tdo_trace_flipped(const tdo_trace_t *trace) {
   return tdo_trace_busy(trace) && trace->state != TDO_TRACE_AHEAD;
 }
 
+/* Does it copy what it finds, mostly? Else what is found is told by tables. */
+static inline bool tdo_trace_copies(const tdo_trace_t *trace) {
+  return trace->moves && !trace->in_place;
+}
+
 /* The mutator touched read-barred SEG: make it black now. */
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
 
