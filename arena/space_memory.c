@@ -223,9 +223,9 @@ static size_t memory_spare_most(const tdo_space_t *sp, size_t committed) {
 }
 
 /* BYTES of fresh memory are about to come: where more is kept than that, they
-   take the place of spare memory elsewhere. */
+   take the place of spare memory elsewhere, unless all of it is to be kept. */
 static void memory_replace(tdo_space_t *sp, size_t bytes) {
-  if (sp->spare_fraction > TDO_SPARE_DEFAULT &&
+  if (sp->spare_fraction > TDO_SPARE_DEFAULT && sp->spare_fraction < 1 &&
       tdo_space_spare(sp) > memory_spare_most(sp, sp->committed + bytes))
     tdo_space_purge(sp, bytes);
 }

@@ -360,6 +360,26 @@ START_TEST(test_ramp_due) {
 END_TEST
 
 /* The same, where the ramp that asked for it is not the last one to end. */
+/* A ramp that does not end defers what is due, but not for ever. */
+START_TEST(test_ramp_for_long) {
+  mps_alloc_pattern_t ramp = mps_alloc_pattern_ramp();
+  size_t most = (size_t)128 << 20;
+  mps_ap_t other;
+  heap_start(mps_class_amc());
+  other = point(pool);
+  ck_assert_int_eq(mps_ap_alloc_pattern_begin(_i == 0 ? ap : other, ramp),
+                   MPS_RES_OK);
+  for (size_t n = 0; n < suite_size(200000, 1000); ++n) {
+    table[n % 100] = node(100);
+    REQUIRE(n % 1000 != 0 || mps_arena_committed(arena) < most);
+  }
+  ck_assert_int_eq(mps_ap_alloc_pattern_end(_i == 0 ? ap : other, ramp),
+                   MPS_RES_OK);
+  mps_ap_destroy(other);
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_ramp_not_last) {
   mps_alloc_pattern_t all = mps_alloc_pattern_ramp_collect_all();
   mps_alloc_pattern_t ramp = mps_alloc_pattern_ramp();
@@ -871,7 +891,8 @@ SUITE_LOOPS_MAIN("ap", 60, {test_protocol, 1}, {test_no_flip, 2},
                  {test_destroy_in_collection, 1}, {test_frames, 1},
                  {test_frames_manual, 1}, {test_patterns, 1},
                  {test_ramp_policy, 1}, {test_ramp_due, 1},
-                 {test_ramp_not_last, 1}, {test_capacity, 1},
+                 {test_ramp_not_last, 1}, {test_ramp_for_long, 2},
+                 {test_capacity, 1},
                  {test_many_points, 1}, {test_without_points, 1},
                  {test_shared_chain, 1},
                  {test_many_generations, 2}, {test_many_chains, 1},

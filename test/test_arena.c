@@ -312,6 +312,34 @@ START_TEST(test_limit_below_use) {
 }
 END_TEST
 
+/* Who keeps all of it gives none back when other memory is needed. */
+START_TEST(test_spare_all) {
+  enum { BLOCKS = 64 };
+  mps_addr_t p[BLOCKS], q;
+  size_t before;
+  mps_pool_t m;
+  start();
+  mps_arena_spare_set(arena, 1.0);
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.0);
+    ck_assert_int_eq(mps_pool_create_k(&m, arena, mps_class_mvff(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  for (size_t i = 0; i < BLOCKS; ++i)
+    ck_assert_int_eq(mps_alloc(&p[i], m, MIB), MPS_RES_OK);
+  for (size_t i = 0; i < BLOCKS; ++i) /* no room for larger ones */
+    mps_free(m, p[i], MIB - (i % 2) * suite_pages(1));
+  before = mps_arena_committed(arena);
+  ck_assert_uint_gt(mps_arena_spare_committed(arena), before / 10 * 8);
+  ck_assert_int_eq(mps_alloc(&q, m, 4 * MIB), MPS_RES_OK);
+  ck_assert_uint_ge(mps_arena_committed(arena), before + 3 * MIB);
+  check_invariants(arena);
+  mps_pool_destroy(m);
+  stop();
+}
+END_TEST
+
 START_TEST(test_spare) {
   mps_addr_t p;
   mps_pool_t m;
@@ -403,6 +431,41 @@ START_TEST(test_states) {
   (void)before;
   ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
   ck_assert_uint_gt(churn(40000), 0); /* released by that */
+  heap_stop();
+}
+END_TEST
+
+/* What the program reads there makes no collection go on: what is dead stays,
+   and no message comes. */
+START_TEST(test_clamped_reads) {
+  enum { OBJECTS = 1000, REFS = 2000 };
+  mps_word_t done;
+  heap_start(mps_class_amc());
+  mps_message_type_enable(arena, mps_message_type_finalization());
+  mps_arena_park(arena);
+  for (size_t i = 0; i < OBJECTS; ++i) {
+    table[i] = node(REFS);
+    for (size_t k = 0; k < REFS; ++k)
+      *obj_ref(table[i], k) = table[(i * 7 + k) % (i + 1)];
+  }
+  table[OBJECTS] = node(1);
+  ck_assert_int_eq(mps_finalize(arena, &table[OBJECTS]), MPS_RES_OK);
+  table[OBJECTS] = NULL;
+  mps_arena_pause_time_set(arena, 0.001);
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  mps_arena_clamp(arena);
+  mps_arena_pause_time_set(arena, 10); /* else it would do all of it */
+  arena->quantum = SIZE_MAX / 8;
+  done = mps_collections(arena);
+  if (tdo_trace_busy(&arena->trace)) {
+    for (size_t i = 0; i < OBJECTS; i += 9) /* some, and the rest behind it */
+      REQUIRE(obj_size(table[i]) == obj_bytes(REFS));
+    ck_assert(tdo_trace_busy(&arena->trace));
+    ck_assert_uint_eq(mps_collections(arena), done);
+    ck_assert(!mps_message_poll(arena));
+  }
+  mps_arena_park(arena);
+  ck_assert(mps_message_poll(arena));
   heap_stop();
 }
 END_TEST
@@ -782,8 +845,8 @@ SUITE_MAIN("arena", 60, test_defaults, test_sizes, test_varargs,
            test_impossible, test_grain, test_spare_commit_limit_key,
            test_spare_commit_limit_bytes, test_many_arenas, test_thousands,
            test_commit_limit, test_limit_uses_spare, test_limit_below_use,
-           test_spare, test_little_limits, test_pause_time, test_states,
-           test_collect_nothing, test_step, test_manual_advances,
+           test_spare, test_spare_all, test_little_limits, test_pause_time, test_states,
+           test_clamped_reads, test_collect_nothing, test_step, test_manual_advances,
            test_step_clamps, test_addresses, test_look_late,
            test_extensions, test_growth, test_growth_without_end,
            test_little_space, test_growth_by_pieces,

@@ -1,5 +1,6 @@
 /* Testudo: tests of roots and scanners (interface, sections 2.15, 2.17).
    SPDX-License-Identifier: BSD-2-Clause */
+#include <sys/mman.h>
 #include "mpscsnc.h"
 #include "trace/heap.h"
 #include "test/objects.h"
@@ -475,6 +476,37 @@ START_TEST(test_large) {
 }
 END_TEST
 
+static mps_res_t scan_first_page(mps_ss_t ss, void *base, void *limit,
+                                 void *closure) {
+  (void)limit;
+  return mps_scan_area(ss, base, (char *)base + suite_pages(1), closure);
+}
+
+/* An area of which only its own scanner knows what can be read, such as a stack
+   that grows. */
+START_TEST(test_part_of_area) {
+  size_t size = suite_pages(1 << 20);
+  char *area = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mps_addr_t *first = (mps_addr_t *)(void *)area;
+  ck_assert(area != MAP_FAILED);
+  ck_assert_int_eq(mprotect(area, suite_pages(1), PROT_READ | PROT_WRITE), 0);
+  heap_start(mps_class_amc());
+  ck_assert_int_eq(
+      mps_root_create_area(&root, arena,
+                           _i == 0 ? mps_rank_exact() : mps_rank_ambig(), 0,
+                           area, area + size, scan_first_page, NULL),
+      MPS_RES_OK);
+  for (size_t i = 0; i < 20000; ++i)
+    first[i % 100] = numbered(i);
+  run();
+  for (size_t i = 0; i < 100; ++i)
+    ck_assert_uint_eq(number_of(first[i]), 19900 + i);
+  mps_root_destroy(root);
+  heap_stop();
+  munmap(area, size);
+}
+END_TEST
+
 SUITE_LOOPS_MAIN("root", 30, {test_area, 1}, {test_tagged, 1},
                  {test_tagged_or_zero, 1}, {test_masked, 1},
                  {test_pattern_beyond_mask, 1}, {test_table, 1},
@@ -482,4 +514,5 @@ SUITE_LOOPS_MAIN("root", 30, {test_area, 1}, {test_tagged, 1},
                  {test_ambiguous, 1}, {test_weak, 1},
                  {test_weak_finalizable, 1}, {test_stack_scan, 1},
                  {test_frames_keep_nothing, 1}, {test_many, 1},
-                 {test_ranks, 1}, {test_thread, 4}, {test_large, 2})
+                 {test_ranks, 1}, {test_thread, 4}, {test_large, 2},
+                 {test_part_of_area, 2})

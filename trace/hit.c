@@ -8,12 +8,14 @@
 
 /* Make read-barred SEG black, and do more than was asked for, so that the hit
    pays: the more, the less the mutator gets done between hits. The pause time
-   bounds it. */
+   bounds it; and where the client wants no collection to go on, it does not. */
 static void hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
   uint64_t deadline = tdo_pause_deadline(heap);
   size_t scanned = heap->trace.scanned;
 
   tdo_trace_access(heap, seg);
+  if (heap->clamp != TDO_UNCLAMPED)
+    return;
   if (start - heap->hit_ended < heap->hit_took) {
     if (heap->quantum_now <= SIZE_MAX / 4)
       heap->quantum_now *= 2;

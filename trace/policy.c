@@ -15,6 +15,9 @@
 #define FULL_GROWN "The heap has grown since the last full collection."
 #define SMALL_FULL "The nursery of a small heap is full."
 
+#define RAMP_MOST ((double)(64 << 20)) /* bytes made in a ramp, or as much as is
+                                         old, after which it waits no more */
+
 #define STRESS_PART 65536 /* bytes promoted at a time, under stress */
 
 size_t tdo_policy_writes(const tdo_heap_t *heap) {
@@ -26,11 +29,20 @@ size_t tdo_policy_writes(const tdo_heap_t *heap) {
          heap->remembered.written;
 }
 
+/* Is CHAIN not to be collected, for now? What a ramp makes is expected to die
+   when it ends; but some never end, or other points make more. */
+static bool policy_ramp_waits(const tdo_chain_t *chain) {
+  double old = chain->heap->top.size;
+
+  return chain->ramps > 0 &&
+         chain->gens[0].fresh <= tdo_fmax(RAMP_MOST, old);
+}
+
 /* Highest generation of CHAIN over its capacity, or -1; none during a ramp. */
 static long policy_due(const tdo_chain_t *chain) {
   long due = -1;
 
-  for (size_t i = 0; i < chain->count && chain->ramps == 0; ++i)
+  for (size_t i = 0; i < chain->count && !policy_ramp_waits(chain); ++i)
     if (chain->gens[i].fresh > chain->gens[i].capacity)
       due = (long)i;
   return due;

@@ -93,17 +93,20 @@ static bool root_divides(mps_area_scan_t area) {
          area == mps_scan_area_tagged || area == mps_scan_area_tagged_or_zero;
 }
 
-/* References in roots lead anywhere: what they need is fetched ahead. */
+/* References in roots lead anywhere: what they need is fetched ahead. But a
+   scanner of the client's own may know that some of an area cannot be read. */
 static mps_res_t root_scan_area(tdo_scan_t *scan, tdo_root_t *root, char *base,
                                 char *limit) {
-  size_t chunk = root_divides(root->area) ? ROOT_CHUNK : SIZE_MAX;
+  bool divides = root_divides(root->area);
+  size_t chunk = divides ? ROOT_CHUNK : SIZE_MAX;
   mps_res_t res;
 
   do {
     char *end = (size_t)(limit - base) > chunk ? base + chunk : limit;
     if (end - base == ROOT_CHUNK)
       tdo_scan_hurry(scan);
-    tdo_scan_fetch(scan, base, end);
+    if (divides)
+      tdo_scan_fetch(scan, base, end);
     res = root->area(&scan->ss, base, end, root->closure);
     tdo_scan_fetched(scan);
     base = end;
