@@ -594,6 +594,18 @@ class Statistics(unittest.TestCase):
                 self.assertGreater(share, 0)
                 self.assertAlmostEqual(share, busy / total, 3)
 
+    def test_at_exit(self):
+        """They are printed once, however the program ends."""
+        for text in ("1", "(exit)", "(exit 3)", "(emergency-exit 0)",
+                     "(dynamic-wind void (lambda () (exit 2)) void)"):
+            _, _, err = ask("", "--statistics", "-e", text)
+            self.assertEqual(err.count("total-seconds"), 1, text)
+        with open("/dev/full", "w", encoding="utf-8") as errors:
+            done = subprocess.run(
+                [INTERPRETER, "--statistics", "-e", "(exit)"], stderr=errors,
+                stdout=subprocess.DEVNULL, timeout=LIMIT, check=False)
+        self.assertEqual(done.returncode, 1)
+
     def test_called(self):
         text = "(gc) (display (cdr (assq 'full-collections (gc-statistics))))"
         self.assertEqual(ask(text)[:2], (0, "1"))

@@ -203,13 +203,13 @@ class Command(unittest.TestCase):
         out, err = self.invoke("events", str(path), status=2)
         self.assertIn("ends within a record, at byte ", err)
         self.assertEqual(out.splitlines(), [
-            '0.000001 INTERN label=7 string="my arena"',
-            "0.000002 LABEL address=0xa0(my arena) label=7",
-            '0.000003 COLLECT_BEGIN arena=0xa0(my arena) full=1 '
+            '0.000000 INTERN label=7 string="my arena"',
+            "0.000001 LABEL address=0xa0(my arena) label=7",
+            '0.000002 COLLECT_BEGIN arena=0xa0(my arena) full=1 '
             'why="It was due."',
-            "0.002000 COLLECT_END arena=0xa0(my arena) survived=64 "
+            "0.001999 COLLECT_END arena=0xa0(my arena) survived=64 "
             "time=1500000",
-            "0.003000 EVENT_99 0=5"])
+            "0.002999 EVENT_99 0=5"])
         out, err = self.invoke("events", "--json", str(path), status=2)
         self.assertIn("ends within a record, at byte ", err)
         result = json.loads(out)

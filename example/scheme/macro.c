@@ -134,7 +134,7 @@ static bool match(struct rules *r, val pattern, val form, struct match **out) {
   if (is_vector(pattern))
     return is_vector(form) &&
            match(r, vector_list(pattern), vector_list(form), out);
-  return equal(pattern, syntax_strip(form));
+  return !is_pair(form) && !is_vector(form) && equal(pattern, form);
 }
 
 /* ---- templates */

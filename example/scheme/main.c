@@ -160,6 +160,7 @@ static void print_statistics(val unused) {
 
 /* Returns the exit status. */
 static int interpret(struct options *o, int argc, char **argv) {
+  machine_at_end = o->statistics ? print_statistics : NULL;
   vm.root[R_COMMAND_LINE] = argument_list(argc - o->first, argv + o->first);
   int status = 0;
   if (o->expr != NULL)
@@ -168,8 +169,8 @@ static int interpret(struct options *o, int argc, char **argv) {
     status = run_file(argv[o->first]);
   else
     status = repl(o->quiet);
-  if (o->statistics)
-    machine_do(print_statistics, FALSE);
+  if (machine_at_end != NULL)
+    machine_do(machine_at_end, FALSE);
   return ports_finish() ? status : 1;
 }
 

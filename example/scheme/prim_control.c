@@ -191,6 +191,10 @@ static int exit_code(val v) {
 
 static val p_exit(int argc, val *argv) {
   int code = argc > 0 ? exit_code(argv[0]) : 0;
+  void (*action)(val) = machine_at_end;
+  machine_at_end = NULL; /* it may fail, and exit be called again */
+  if (action != NULL)
+    action(FALSE);
   if (!ports_finish() && code == 0)
     code = 1;
   exit(code);

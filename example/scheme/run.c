@@ -776,6 +776,8 @@ val machine_call(val proc, int argc, const val *argv) {
   return result;
 }
 
+void (*machine_at_end)(val);
+
 bool machine_do(void (*action)(val), val v) {
   jmp_buf here, *saved = vm.escape;
   start_frame(FALSE, 0, NULL);

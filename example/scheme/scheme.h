@@ -365,6 +365,8 @@ val machine_call(val proc, int argc, const val *argv);
 /* Carries out what may raise a condition outside of a program. False after
    one, which is then in R_CONDITION. */
 bool machine_do(void (*action)(val), val v);
+/* Called, if there is one, when the program ends, by itself or by exit. */
+extern void (*machine_at_end)(val);
 NORETURN void machine_abandon(void);
 /* Before the next instruction run looks for an interrupt; for a signal
    handler. Or it does not. */

@@ -130,3 +130,13 @@
 (define-syntax in-turn
   (syntax-rules () ((_ a b) (let ((x 1)) (let ((b 2)) (list x a b (let ((x 3)) (list x a b))))))))
 (show (let ((x 7)) (in-turn x y)) (let ((x 7)) (in-turn x x)))
+;; many arguments, before which a rule for none is looked at
+(define-syntax my-list
+  (syntax-rules () ((_) '()) ((_ a . b) (cons a (my-list . b)))))
+(define-syntax my-reverse
+  (syntax-rules ()
+    ((_ () done) 'done)
+    ((_ (a . b) done) (my-reverse b (a . done)))))
+(let ((many (let loop ((i 1500) (l '())) (if (= i 0) l (loop (- i 1) (cons i l))))))
+  (show (apply + (eval `(my-list ,@many) (interaction-environment)))
+        (length (eval `(my-reverse ,many ()) (interaction-environment)))))

@@ -69,10 +69,9 @@ def records(path):
 
 def events(path):
     """Every Event but the definitions, in order; times in seconds since the
-    first record."""
+    first of them."""
     kinds, began = {}, None
     for at, code, time, values, text in records(path):
-        began = time if began is None else began
         if code == DEFINE:
             kind = define(text)
             if kind is None or not values:
@@ -80,6 +79,7 @@ def events(path):
                              at)
             kinds[values[0]] = kind
             continue
+        began = time if began is None else began
         kind = kinds.get(code, Kind(f"EVENT_{code}", [], "text"))
         arguments = {name: value for name, value
                      in zip(kind.arguments, values)}
