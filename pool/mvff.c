@@ -103,6 +103,10 @@ mps_res_t tdo_mvff_find_buffer(tdo_area_t *area_o, tdo_mvff_t *mvff,
   return MPS_RES_OK;
 }
 
+size_t tdo_mvff_relinquish(tdo_pool_t *pool) {
+  return tdo_freelist_return_all(&tdo_mvff_of(pool)->list, SIZE_MAX);
+}
+
 static mps_res_t mvff_alloc(mps_addr_t *p_o, tdo_pool_t *pool, size_t size) {
   tdo_mvff_t *mvff = tdo_mvff_of(pool);
   tdo_area_t area;
@@ -193,6 +197,7 @@ static const tdo_pool_class_t mvff_class = {
     .finish = tdo_mvff_finish,
     .alloc = mvff_alloc,
     .free = mvff_free,
+    .relinquish = tdo_mvff_relinquish,
     .fill = tdo_mvff_fill,
     .empty = tdo_mvff_empty,
     .frame_push = tdo_frames_push,

@@ -25,6 +25,7 @@ static inline tdo_mvff_t *tdo_mvff_of(tdo_pool_t *pool) {
 void tdo_mvff_varargs(mps_arg_s args[], va_list list);
 mps_res_t tdo_mvff_init(tdo_pool_t *pool, mps_arg_s args[]);
 void tdo_mvff_finish(tdo_pool_t *pool);
+size_t tdo_mvff_relinquish(tdo_pool_t *pool);
 mps_res_t tdo_mvff_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size);
 void tdo_mvff_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit);
 

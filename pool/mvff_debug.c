@@ -195,6 +195,7 @@ static const tdo_pool_class_t mvff_debug_class = {
     .finish = mvff_debug_finish,
     .alloc = mvff_debug_alloc,
     .free = mvff_debug_free,
+    .relinquish = tdo_mvff_relinquish,
     .fill = mvff_debug_fill,
     .empty = mvff_debug_empty,
     .frame_push = tdo_frames_push,

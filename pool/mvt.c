@@ -175,6 +175,10 @@ static void mvt_free(tdo_pool_t *pool, mps_addr_t p, size_t size) {
   mvt_release(mvt, extent, base, limit);
 }
 
+static size_t mvt_relinquish(tdo_pool_t *pool) {
+  return tdo_freelist_return_all(&mvt_of(pool)->list, SIZE_MAX);
+}
+
 static const tdo_pool_class_t mvt_class = {
     .sig = TDO_POOL_CLASS_SIG,
     .name = "MVT",
@@ -183,6 +187,7 @@ static const tdo_pool_class_t mvt_class = {
     .init = mvt_init,
     .finish = mvt_finish,
     .free = mvt_free,
+    .relinquish = mvt_relinquish,
     .fill = mvt_fill,
     .empty = mvt_empty,
     .frame_push = tdo_frames_push,

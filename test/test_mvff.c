@@ -2,10 +2,12 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "mpscmvff.h"
+#include "mpscmvt.h"
 #include "pool/mvff.h"
 #include "test/pools.h"
 #include "test/random.h"
 #include "test/suite.h"
+#include "testudo.h"
 
 START_TEST(placement) {
   mps_pool_t pool;
@@ -567,7 +569,55 @@ START_TEST(large_blocks) {
 }
 END_TEST
 
+/* What a pool keeps free serves another that finds none, clamped or not. */
+START_TEST(for_others) {
+  enum { BLOCKS = 600, EACH = 16 };
+  const size_t size = suite_pages(1);
+  static mps_addr_t p[BLOCKS];
+  const mps_pool_class_t classes[] = {mps_class_mvff(), mps_class_mvt(),
+                                      mps_class_mvff_debug()};
+  for (size_t c = 0; c < 3; ++c) {
+    size_t n = 0, most, got = 0;
+    mps_pool_t pool, other;
+    mps_ap_t ap = NULL;
+    mps_addr_t q;
+    start();
+    if (c % 2 == 1)
+      mps_arena_clamp(arena);
+    if (classes[c] == mps_class_mvt()) {
+      CREATE(pool, classes[c], MEAN_SIZE, size);
+      ap = point(pool);
+    } else {
+      CREATE(pool, classes[c], SPARE, 1.0);
+    }
+    for (; n < BLOCKS; ++n)
+      if (ap == NULL) {
+        p[n] = alloc(pool, size);
+      } else {
+        do
+          ck_assert_int_eq(mps_reserve(&p[n], ap, size), MPS_RES_OK);
+        while (!mps_commit(ap, p[n], size));
+      }
+    for (n = 0; n < BLOCKS; ++n)
+      if (n % EACH >= 5)
+        mps_free(pool, p[n], size);
+    most = mps_arena_committed(arena);
+    ck_assert_int_eq(mps_arena_commit_limit_set(arena, most), MPS_RES_OK);
+    CREATE(other, mps_class_mvff(), EXTEND_BY, size);
+    while (mps_alloc(&q, other, size) == MPS_RES_OK)
+      ++got;
+    ck_assert_uint_ge(got, BLOCKS / 2);
+    tdo_arena_check(arena);
+    if (ap != NULL)
+      mps_ap_destroy(ap);
+    mps_pool_destroy(other);
+    mps_pool_destroy(pool);
+    stop();
+  }
+}
+END_TEST
+
 SUITE_MAIN("mvff", 60, placement, extension, spare, spare_in_short_runs,
            partial_free, misuse, bad_arguments, arguments, points, frames,
            framed_points, frame_of_another_buffer, patterns, no_memory,
-           small_arena, at_random, large_blocks)
+           small_arena, at_random, large_blocks, for_others)

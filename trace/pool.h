@@ -66,6 +66,9 @@ struct mps_pool_class_s {
      not 0. Never waits for a collection: the caller tries that. */
   mps_res_t (*alloc)(mps_addr_t *p_o, tdo_pool_t *pool, size_t size);
   void (*free)(tdo_pool_t *pool, mps_addr_t p, size_t size);
+  /* Give what is free back to the arena, where whole grains are; the bytes that
+     went. Null: nothing is kept. */
+  size_t (*relinquish)(tdo_pool_t *pool);
 
   /* Allocation points; null ap_init: no keys; null fill: not supported. */
   mps_res_t (*ap_init)(tdo_ap_t *ap, mps_arg_s args[]);

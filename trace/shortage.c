@@ -25,7 +25,7 @@
 #define MINOR_GAIN    0.125 /* and of it, that must be free afterwards */
 #define MINOR_CHAIN   (1.0 / 16) /* of all that is young, that a chain has for
                                     it */
-#define MOST_ATTEMPTS 6     /* each may make room for the next */
+#define MOST_ATTEMPTS 7     /* each may make room for the next */
 
 bool tdo_shortage_possible(const tdo_heap_t *heap) {
   return tdo_space_most(&heap->space) != SIZE_MAX;
@@ -192,15 +192,34 @@ static bool shortage_is(mps_res_t res) {
          res == MPS_RES_COMMIT_LIMIT;
 }
 
+/* What pools keep for themselves serves others. True if there was any. */
+static bool shortage_relinquish(tdo_heap_t *heap) {
+  size_t bytes = 0;
+
+  TDO_RING_FOR(node, &heap->pools) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    if (pool->klass->relinquish != NULL && pool->free > 0)
+      bytes += pool->klass->relinquish(pool);
+  }
+  return bytes > 0;
+}
+
 /* First what is cheap, then all: nothing fails before all was collected. */
 bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
                           unsigned *attempt_io) {
-  if (!TDO_POLL || !shortage_is(res) || heap->clamp != TDO_UNCLAMPED ||
-      (*attempt_io > 1 &&
+  if (!shortage_is(res))
+    return false;
+  if (*attempt_io == 0) {
+    *attempt_io = 1;
+    if (shortage_relinquish(heap))
+      return true;
+  }
+  if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED ||
+      (*attempt_io > 2 &&
        (*attempt_io >= MOST_ATTEMPTS || !shortage_helps(heap))))
     return false;
   tdo_threads_stop(heap);
-  if ((*attempt_io)++ == 0) {
+  if ((*attempt_io)++ == 1) {
     if (tdo_trace_busy(&heap->trace)) {
       tdo_trace_finish(heap);
       return true;
