@@ -117,7 +117,7 @@ static void go_on_ahead(void) {
 static size_t words_marked(void) {
   size_t marked = 0;
 
-  TDO_RING_FOR(node, &heap->roots)
+  TDO_RING_FOR(node, &heap->roots[TDO_RANK_EXACT])
   marked += TDO_RING_ENTRY(tdo_root_t, heap_ring, node)->early_count;
   return marked;
 }
@@ -139,7 +139,7 @@ static void flip(void) {
 }
 
 static void check_nothing_early(void) {
-  TDO_RING_FOR(node, &heap->roots) {
+  TDO_RING_FOR(node, &heap->roots[TDO_RANK_EXACT]) {
     const tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
     ck_assert_ptr_null(root->early);
   }

@@ -476,6 +476,34 @@ START_TEST(test_large) {
 }
 END_TEST
 
+/* Each collection looks at all of them, so the default chain has fewer. */
+START_TEST(test_many_small) {
+  enum { MANY = 20000, MADE = 20 << 20, EACH = 16 };
+  static mps_addr_t words[MANY];
+  static mps_root_t roots[MANY];
+  mps_pool_t own;
+  mps_word_t before;
+  mps_ap_t own_ap;
+  heap_start(mps_class_amc());
+  own = own_chain_pool(mps_class_amc());
+  own_ap = point(own);
+  for (size_t i = 0; i < MANY; ++i)
+    ck_assert_int_eq(mps_root_create_area(&roots[i], arena, mps_rank_exact(), 0,
+                                          &words[i], &words[i + 1],
+                                          mps_scan_area, NULL), MPS_RES_OK);
+  before = mps_collections(arena);
+  for (size_t n = 0; n < suite_size(MADE, MADE / 100); n += obj_bytes(EACH))
+    words[n / 16 % MANY / 100] = obj_on(own_ap, OBJ_NODE, EACH);
+  if (!suite_varied())
+    ck_assert_uint_lt(mps_collections(arena) - before, 45);
+  for (size_t i = 0; i < MANY; ++i)
+    mps_root_destroy(roots[i]);
+  mps_ap_destroy(own_ap);
+  mps_pool_destroy(own);
+  heap_stop();
+}
+END_TEST
+
 static mps_res_t scan_first_page(mps_ss_t ss, void *base, void *limit,
                                  void *closure) {
   (void)limit;
@@ -515,4 +543,4 @@ SUITE_LOOPS_MAIN("root", 30, {test_area, 1}, {test_tagged, 1},
                  {test_weak_finalizable, 1}, {test_stack_scan, 1},
                  {test_frames_keep_nothing, 1}, {test_many, 1},
                  {test_ranks, 1}, {test_thread, 4}, {test_large, 2},
-                 {test_part_of_area, 2})
+                 {test_many_small, 1}, {test_part_of_area, 2})

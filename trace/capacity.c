@@ -2,11 +2,15 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/capacity.h"
 
+#define ROOT_WORK 256.0 /* bytes scanned in the time that a root takes, however
+                           little is in it */
+
 tdo_nursery_facts_t tdo_capacity_bounds(const tdo_heap_t *heap) {
   const tdo_chain_t *chain = heap->default_chain;
 
   return (tdo_nursery_facts_t){.heap = tdo_heap_size(heap),
-                               .rooted = (double)heap->rooted,
+                               .rooted = (double)heap->rooted +
+                                         ROOT_WORK * (double)heap->root_count,
                                .old = heap->top.size,
                                .stayed = chain == NULL
                                              ? 0

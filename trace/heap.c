@@ -133,7 +133,8 @@ static void heap_init_fields(tdo_heap_t *heap,
   tdo_ring_init(&heap->traced);
   tdo_ring_init(&heap->formats);
   tdo_ring_init(&heap->chains);
-  tdo_ring_init(&heap->roots);
+  for (size_t rank = 0; rank < TDO_RANKS; ++rank)
+    tdo_ring_init(&heap->roots[rank]);
   tdo_ring_init(&heap->threads);
   tdo_trace_init(&heap->trace, heap);
   tdo_ld_history_init(&heap->ld);
@@ -407,7 +408,7 @@ static void heap_check_left(const tdo_heap_t *heap) {
              "an arena was destroyed before its pools");
   TDO_ASSERT(tdo_ring_empty(&heap->formats),
              "an arena was destroyed before its formats");
-  TDO_ASSERT(tdo_ring_empty(&heap->roots),
+  TDO_ASSERT(heap->root_count == 0,
              "an arena was destroyed before its roots");
   TDO_ASSERT(!heap_chains_left(heap),
              "an arena was destroyed before its chains");

@@ -91,7 +91,9 @@ struct mps_arena_s {
                             (condemn.c); null without a shield */
   unsigned page_shift;
   size_t page_limit;     /* pages ever in use lie below */
-  tdo_ring_t pools, formats, chains, roots, threads;
+  tdo_ring_t pools, formats, chains, threads;
+  tdo_ring_t roots[TDO_RANKS];
+  size_t root_count, roots_early; /* of all ranks; with marks (root.h, .early) */
   tdo_ring_t traced;     /* pools that collections look at: automatic or
                             rooted, and not without a point from the start,
                             since there is nothing in those */

@@ -36,17 +36,20 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
   heap->abroad += root->abroad;
   heap->rooted += root_bytes(root);
   tdo_ring_init(&root->heap_ring);
-  tdo_ring_append(&heap->roots, &root->heap_ring);
+  tdo_ring_append(&heap->roots[root->rank], &root->heap_ring);
+  ++heap->root_count;
   root->sig = TDO_ROOT_SIG;
   *root_o = root;
   return MPS_RES_OK;
 }
 
 static void root_forget_early(tdo_root_t *root) {
-  if (root->early != NULL)
-    tdo_control_free(&root->heap->control, root->early, root_bytes(root));
+  if (root->early == NULL)
+    return;
+  tdo_control_free(&root->heap->control, root->early, root_bytes(root));
   root->early = NULL;
   root->early_count = 0;
+  --root->heap->roots_early;
 }
 
 void tdo_root_destroy(tdo_root_t *root) {
@@ -55,17 +58,19 @@ void tdo_root_destroy(tdo_root_t *root) {
     --root->thread->roots;
   root->heap->abroad -= root->abroad;
   root->heap->rooted -= root_bytes(root);
+  --root->heap->root_count;
   tdo_ring_remove(&root->heap_ring);
   root->sig = TDO_SIG_DEAD;
   tdo_control_free(&root->heap->control, root, sizeof *root);
 }
 
 void tdo_root_forget_thread(const tdo_thread_t *thread) {
-  TDO_RING_FOR(node, &thread->heap->roots) {
-    tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
-    if (root->thread == thread)
-      root->thread = NULL;
-  }
+  for (size_t rank = 0; rank < TDO_RANKS; ++rank)
+    TDO_RING_FOR(node, &thread->heap->roots[rank]) {
+      tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
+      if (root->thread == thread)
+        root->thread = NULL;
+    }
 }
 
 /* No thread has a stack as small (PTHREAD_STACK_MIN and what lies below it). */
@@ -168,8 +173,7 @@ mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root) {
 
 /* Is it worth it, and can it be scanned in parts? */
 static bool root_is_early(const tdo_root_t *root) {
-  return root->kind == TDO_ROOT_AREA && root->rank == TDO_RANK_EXACT &&
-         !root->abroad && root_divides(root->area) &&
+  return root->kind == TDO_ROOT_AREA && !root->abroad && root_divides(root->area) &&
          root_bytes(root) >= ROOT_CHUNK &&
          root_bytes(root) % sizeof(mps_word_t) == 0 &&
          !atomic_load_explicit(&root->gone, memory_order_relaxed);
@@ -221,6 +225,7 @@ static bool root_begin_early(tdo_root_t *root) {
         MPS_RES_OK)
       return false;
     root->early = p;
+    ++root->heap->roots_early;
   }
   return true;
 }
@@ -231,7 +236,7 @@ bool tdo_roots_mark_early(mps_arena_t heap, uint64_t deadline) {
 
   if (!root_scan_early_init(&scan, heap))
     return true;
-  TDO_RING_FOR(node, &heap->roots) {
+  TDO_RING_FOR(node, &heap->roots[TDO_RANK_EXACT]) {
     tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
     if (!root_is_early(root) || root_bytes(root) > most)
       continue;
@@ -249,7 +254,9 @@ bool tdo_roots_mark_early(mps_arena_t heap, uint64_t deadline) {
 }
 
 void tdo_roots_forget_early(mps_arena_t heap) {
-  TDO_RING_FOR(node, &heap->roots)
+  if (heap->roots_early == 0)
+    return;
+  TDO_RING_FOR(node, &heap->roots[TDO_RANK_EXACT])
   root_forget_early(TDO_RING_ENTRY(tdo_root_t, heap_ring, node));
 }
 

@@ -96,8 +96,9 @@ static void sanity_records(mps_arena_t heap) {
   (void)tdo_format_check(TDO_RING_ENTRY(tdo_format_t, heap_ring, node));
   TDO_RING_FOR(node, &heap->chains)
   (void)tdo_chain_check(TDO_RING_ENTRY(tdo_chain_t, heap_ring, node));
-  TDO_RING_FOR(node, &heap->roots)
-  (void)tdo_root_check(TDO_RING_ENTRY(tdo_root_t, heap_ring, node));
+  for (size_t rank = 0; rank < TDO_RANKS; ++rank)
+    TDO_RING_FOR(node, &heap->roots[rank])
+      (void)tdo_root_check(TDO_RING_ENTRY(tdo_root_t, heap_ring, node));
   TDO_RING_FOR(node, &heap->threads)
   (void)tdo_thread_check(TDO_RING_ENTRY(tdo_thread_t, heap_ring, node));
   TDO_RING_FOR(node, &heap->pools) {

@@ -101,14 +101,12 @@ static void trace_scan_roots(mps_arena_t heap, mps_rank_t rank) {
   scan.ahead = tdo_trace_copies(&heap->trace);
   if (rank == TDO_RANK_EXACT)
     scan.deadline = trace_hurry_deadline(heap);
-  TDO_RING_FOR(node, &heap->roots) {
+  TDO_RING_FOR(node, &heap->roots[rank]) {
     tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
-    if (root->rank == rank) {
-      mps_res_t res;
-      tdo_scan_hurry(&scan);
-      res = tdo_root_scan_rest(&scan, root);
-      TDO_ASSERT(res == MPS_RES_OK, "a root's scan method failed");
-    }
+    mps_res_t res;
+    tdo_scan_hurry(&scan);
+    res = tdo_root_scan_rest(&scan, root);
+    TDO_ASSERT(res == MPS_RES_OK, "a root's scan method failed");
   }
   heap->trace.hurried |= scan.hurried;
   if (rank == TDO_RANK_EXACT)
@@ -141,11 +139,8 @@ static void trace_scan_weak_early(mps_arena_t heap) {
 
   tdo_scan_init(&scan, heap, TDO_RANK_WEAK);
   tdo_scan_use(&scan, trace_fix_early);
-  TDO_RING_FOR(node, &heap->roots) {
-    tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
-    if (root->rank == TDO_RANK_WEAK)
-      (void)tdo_root_scan(&scan, root);
-  }
+  TDO_RING_FOR(node, &heap->roots[TDO_RANK_WEAK])
+  (void)tdo_root_scan(&scan, TDO_RING_ENTRY(tdo_root_t, heap_ring, node));
 }
 
 static void trace_flip(mps_arena_t heap) {

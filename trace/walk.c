@@ -82,12 +82,13 @@ void tdo_walk_objects(tdo_pool_t *pool, tdo_walk_step_t step, void *closure) {
 
 mps_res_t tdo_walk_each_root(mps_arena_t heap, tdo_walk_root_t visit,
                              void *closure) {
-  TDO_RING_FOR(node, &heap->roots) {
-    tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
-    mps_res_t res = visit(heap, root, closure);
-    if (res != MPS_RES_OK)
-      return res;
-  }
+  for (size_t rank = 0; rank < TDO_RANKS; ++rank)
+    TDO_RING_FOR(node, &heap->roots[rank]) {
+      tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
+      mps_res_t res = visit(heap, root, closure);
+      if (res != MPS_RES_OK)
+        return res;
+    }
   return MPS_RES_OK;
 }
 
