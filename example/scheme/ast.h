@@ -126,6 +126,10 @@ val global_id(const char *name);
 /* strip.c: is there an identifier of that kind in the form? */
 bool syntax_has(val form, bool (*wanted)(val id));
 val form_pos(val form);
+/* What is made from now on has the position of FORM, if that has one. Returns
+   the one before, which position_leave restores. */
+val position_enter(val form);
+void position_leave(val outer);
 val syntax_cons(val car, val cdr);
 val syntax_list(int n, ...);
 /* Length of a proper list or an error that names the form. */

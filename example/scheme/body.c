@@ -73,6 +73,7 @@ static void body_scan(struct body *b, val forms) {
   syntax_length(forms, forms);
   for (; forms != NIL; forms = CDR(forms)) {
     enum head head;
+    val outer = position_enter(CAR(forms));
     val form = rewrite_head(CAR(forms), b->sc, &head);
     if (head == HEAD_DEFINE)
       body_define(b, form);
@@ -84,14 +85,16 @@ static void body_scan(struct body *b, val forms) {
       body_scan_file(b, form);
     else
       body_push(b, NULL, form, false);
+    position_leave(outer);
   }
 }
 
 static void body_expand_item(struct body *b, struct item *it) {
-  val outer = vm.root[R_FILE];
+  val outer = vm.root[R_FILE], position = position_enter(it->form);
   vm.root[R_FILE] = it->file;
   it->node = it->var == NULL ? expand(it->form, b->sc)
                              : define_value(it->form, b->sc);
+  position_leave(position);
   vm.root[R_FILE] = outer;
   if (it->var != NULL && !it->lambda)
     it->early = it->var->refs > 0;

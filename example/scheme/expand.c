@@ -81,6 +81,17 @@ val form_pos(val form) {
   return is_pair(form) && obj_words(form) == 4 ? PAIR_POS(form) : FALSE;
 }
 
+val position_enter(val form) {
+  val outer = current_pos;
+  if (form_pos(form) != FALSE)
+    current_pos = form_pos(form);
+  return outer;
+}
+
+void position_leave(val outer) {
+  current_pos = outer;
+}
+
 val syntax_cons(val car, val cdr) {
   return make_pair_at(car, cdr, current_pos);
 }
@@ -627,11 +638,9 @@ static struct node *expand_compound(val form, struct scope *sc) {
 struct node *expand(val form, struct scope *sc) {
   check_form_depth();
   if (is_pair(form)) {
-    val saved = current_pos;
-    if (form_pos(form) != FALSE)
-      current_pos = form_pos(form);
+    val outer = position_enter(form);
     struct node *node = expand_compound(form, sc);
-    current_pos = saved;
+    position_leave(outer);
     return node;
   }
   if (is_identifier(form))
