@@ -594,6 +594,15 @@ class Statistics(unittest.TestCase):
                 self.assertGreater(share, 0)
                 self.assertAlmostEqual(share, busy / total, 3)
 
+    def test_pipe(self):
+        """A program may come from a pipe, and define what is in line else."""
+        text = "(define (car x) 'mine)\n(display (car '(1)))\n(vector-ref 1 2)"
+        done = subprocess.run([INTERPRETER, "/dev/stdin"], input=text,
+                              capture_output=True, text=True, timeout=LIMIT,
+                              check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, "mine"))
+        self.assertIn("/dev/stdin:3:1: vector-ref", done.stderr)
+
     def test_at_exit(self):
         """They are printed once, however the program ends."""
         for text in ("1", "(exit)", "(exit 3)", "(emergency-exit 0)",

@@ -646,10 +646,25 @@
           (loop next ((%compile (caar next) name (cdar next))))
           r))))
 
+(define (%read-all port)
+  (let ((text (open-output-string)))
+    (let loop ()
+      (let ((part (read-string 4096 port)))
+        (if (eof-object? part)
+            (get-output-string text)
+            (begin (write-string part text)
+                   (loop)))))))
+
+;; What is no file, but a pipe, can be read only once.
 (define (load name . environment)
-  (%note-file name)
-  (let ((port (open-input-file name)))
-    (%load-port port name)
+  (let* ((again (%note-file name))
+         (port (open-input-file name))
+         (text (and (not again) (%read-all port))))
+    (if again
+        (%load-port port name)
+        (begin
+          (%note-port (open-input-string text))
+          (%load-port (open-input-string text) name)))
     (close-port port)))
 
 (define (%eval-string s) (%load-port (open-input-string s) "-e"))

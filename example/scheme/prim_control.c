@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -201,23 +202,40 @@ static val p_exit(int argc, val *argv) {
 }
 
 /* Procedures that the program defines for itself are not compiled in line:
-   a first look at the file finds them. Its errors are found later again. */
-static val p_note_file(int argc, val *argv) {
-  (void)argc;
+   a first look at the text finds them. Its errors are found later again. */
+static void note_port(val port) {
   jmp_buf here, *saved = vm.escape;
-  char *name = string_to_name(arg_string(argv, 0), "load");
-  val port = port_open_file(name, PORT_IN);
-  int error = errno;
-  c_string_free(name);
-  if (port == FALSE)
-    raise_file("load", "cannot open file", argv[0], error);
   vm.escape = &here;
   if (setjmp(here) == 0)
     for (val v = read_datum(port); v != EOFVAL; v = read_datum(port))
       note_redefinitions(v);
   vm.escape = saved;
   port_close(port);
+}
+
+static val p_note_port(int argc, val *argv) {
+  (void)argc;
+  note_port(argv[0]);
   return UNSPEC;
+}
+
+/* False if the file can be read only once. */
+static val p_note_file(int argc, val *argv) {
+  (void)argc;
+  struct stat status;
+  char *name = string_to_name(arg_string(argv, 0), "load");
+  bool once = stat(name, &status) == 0 &&
+              (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode) ||
+               S_ISSOCK(status.st_mode));
+  val port = once ? FALSE : port_open_file(name, PORT_IN);
+  int error = errno;
+  c_string_free(name);
+  if (once)
+    return FALSE;
+  if (port == FALSE)
+    raise_file("load", "cannot open file", argv[0], error);
+  note_port(port);
+  return TRUE;
 }
 
 static double seconds(clockid_t id) {
@@ -383,6 +401,7 @@ const struct prim prims_control[] = {
     {"%exit", p_exit, 0, 1},
     {"emergency-exit", p_exit, 0, 1},
     {"%note-file", p_note_file, 1, 1},
+    {"%note-port", p_note_port, 1, 1},
     {"current-second", p_current_second, 0, 0},
     {"current-jiffy", p_current_jiffy, 0, 0},
     {"jiffies-per-second", p_jiffies_per_second, 0, 0},

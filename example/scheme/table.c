@@ -105,7 +105,10 @@ static uint64_t hash_bytes(val v) {
   return mix(h);
 }
 
-/* Looks at a bounded part of a structure. */
+/* Looks at a bounded part of a structure, which may be circular: at so much that
+   what programs use for keys (a board, a line of a file) seldom differs beyond. */
+#define HASH_MOST 4096
+
 static uint64_t hash_equal(val v, int *budget) {
   uint64_t h = 17;
   if (--*budget < 0 || !is_ref(v))
@@ -129,7 +132,7 @@ static uint64_t hash_equal(val v, int *budget) {
 }
 
 static uint64_t hash_as(int compare, val key) {
-  int budget = 200;
+  int budget = HASH_MOST;
   switch (compare) {
   case TABLE_EQ:
     return hash_address(key);
@@ -464,7 +467,7 @@ static val hash_result(int argc, val *argv, uint64_t h) {
 }
 
 static val p_hash(int argc, val *argv) {
-  int budget = 200;
+  int budget = HASH_MOST;
   purpose = TO_KEEP;
   return hash_result(argc, argv, hash_equal(argv[0], &budget));
 }
