@@ -199,7 +199,7 @@ static void ams_debug_reclaim(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   .sig = TDO_POOL_CLASS_SIG, .size = sizeof(ams_pool_t), .automatic = true,   \
   .scanned = true, .ap_varargs = tdo_nm_ap_varargs, .ap_init = ams_ap_init,   \
   .fill = tdo_nm_fill, .empty = tdo_nm_empty, .bare = tdo_nm_bare,            \
-  .whiten = tdo_nm_whiten, .fetch = tdo_nm_fetch,                             \
+  .whiten = tdo_nm_whiten, .whole = tdo_nm_whole, .fetch = tdo_nm_fetch,      \
   .fix = tdo_nm_fix, .alive = tdo_nm_alive, .scan = tdo_nm_scan,              \
   .widen = tdo_nm_widen, .scan_range = tdo_nm_scan_range,                     \
   .scan_roots = ams_scan_roots, .walk = tdo_nm_walk

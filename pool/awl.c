@@ -113,7 +113,7 @@ static mps_res_t aeph_scan(tdo_pool_t *pool, tdo_scan_t *scan,
   .scanned = true, .varargs = awl_varargs, .init = awl_init,                  \
   .finish = tdo_nm_finish, .ap_varargs = tdo_nm_ap_varargs,                   \
   .fill = tdo_nm_fill, .empty = tdo_nm_empty, .bare = tdo_nm_bare,            \
-  .whiten = tdo_nm_whiten, .fetch = tdo_nm_fetch,                             \
+  .whiten = tdo_nm_whiten, .whole = tdo_nm_whole, .fetch = tdo_nm_fetch,      \
   .fix = tdo_nm_fix, .alive = tdo_nm_alive, .widen = tdo_nm_widen,            \
   .scan_range = tdo_nm_scan_range, .reclaim = tdo_nm_reclaim,                 \
   .walk = tdo_nm_walk

@@ -37,6 +37,7 @@ static const tdo_pool_class_t lo_class = {
     .bare = tdo_nm_bare,
     .whiten = tdo_nm_whiten,
     .fix = tdo_nm_fix,
+    .whole = tdo_nm_whole,
     .fetch = tdo_nm_fetch,
     .alive = tdo_nm_alive,
     .reclaim = tdo_nm_reclaim,

@@ -83,6 +83,7 @@ mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size);
 void tdo_nm_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit);
 bool tdo_nm_bare(const tdo_gcseg_t *gc);
 void tdo_nm_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc);
+mps_addr_t tdo_nm_whole(const tdo_gcseg_t *gc, mps_addr_t ref);
 void tdo_nm_fetch(const tdo_gcseg_t *gc, const char *ref);
 mps_res_t tdo_nm_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
                      mps_addr_t *ref_io);

@@ -93,6 +93,18 @@ static bool nm_object_at(tdo_nm_seg_t *seg, char *base) {
          tdo_format_next(fmt, seg->gc.seg.base) < seg->top;
 }
 
+mps_addr_t tdo_nm_whole(const tdo_gcseg_t *gc, mps_addr_t ref) {
+  const tdo_nm_seg_t *seg = (const tdo_nm_seg_t *)(const void *)gc;
+  size_t header = gc->pool->format->header;
+  char *base = (char *)ref - header;
+  size_t i = tdo_nm_unit(seg, base);
+
+  if (nm_in_buffer(seg, base) || tdo_bits_get(seg->starts, i))
+    return ref;
+  i = nm_block_start(seg, i);
+  return i < seg->units ? tdo_nm_addr(seg, i) + header : ref;
+}
+
 void tdo_nm_fetch(const tdo_gcseg_t *gc, const char *ref) {
   const tdo_nm_seg_t *seg = (const tdo_nm_seg_t *)(const void *)gc;
   size_t word = tdo_nm_unit(seg, ref) / TDO_WORD_BITS;

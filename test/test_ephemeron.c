@@ -3,6 +3,8 @@
 #include "mpscamc.h"
 #include "mpscawl.h"
 #include "mpsclo.h"
+#include "trace/heap.h"
+
 #include "test/nodes.h"
 #include "test/suite.h"
 
@@ -182,6 +184,49 @@ START_TEST(chains) {
 }
 END_TEST
 
+/* A block of an object and one in it, which it spans. */
+static node_t *make_two(mps_ap_t ap) {
+  node_t *p;
+  mps_addr_t at;
+  do {
+    ck_assert_int_eq(mps_reserve(&at, ap, 4 * sizeof p->head), MPS_RES_OK);
+    memset(at, 0, 4 * sizeof p->head);
+    p = at;
+    p->head = HEAD(NODE, 4);
+    ((node_t *)(void *)&p->word[1])->head = HEAD(NODE, 2);
+  } while (!mps_commit(ap, at, 4 * sizeof p->head));
+  return p;
+}
+
+/* Keys that lie in another object: they live when that is reached, which is
+   known at once. */
+START_TEST(inner_keys) {
+  enum { LENGTH = 1000 };
+  size_t searches;
+
+  open_pools();
+  mps_arena_park(arena);
+  searches = arena->trace.ephemerons.searches;
+  table[1] = make_table(PAIRS, LENGTH);
+  for (size_t i = LENGTH; i-- > 0;) { /* the first waits for the last */
+    node_t *block = make_two(strong);
+    set_pair(table[1], LENGTH - 1 - i, (node_t *)(void *)&block->word[1],
+             i == LENGTH - 1 ? make(strong, NODE, 1) : table[0]);
+    table[0] = block;
+  }
+  collect();
+  for (size_t i = 0; i < LENGTH; ++i)
+    REQUIRE(pair_lives(table[1], i));
+  if (!suite_stressed())
+    ck_assert_uint_le(arena->trace.ephemerons.searches - searches, 4);
+  table[0] = NULL;
+  collect();
+  for (size_t i = 0; i < LENGTH; ++i)
+    REQUIRE(!pair_lives(table[1], i));
+  close_pools();
+}
+END_TEST
+
 /* A table that is found through a value; keys that wait for finalization. */
 START_TEST(late) {
   mps_message_t message;
@@ -296,4 +341,4 @@ END_TEST
 
 SUITE_LOOPS_MAIN("ephemeron", 100, {class_and_rank, 1}, {kinds_of_pairs, 9},
                  {cycles, 1}, {chains, 1}, {late, 1}, {mutator, 1},
-                 {elsewhere, 1})
+                 {elsewhere, 1}, {inner_keys, 1})

@@ -20,12 +20,15 @@ void tdo_ephemerons_init(tdo_ephemerons_t *e, mps_arena_t heap) {
 }
 
 void tdo_ephemerons_reset(tdo_ephemerons_t *e, mps_arena_t heap) {
+  size_t searches = e->searches;
+
   TDO_CHECK(tdo_ring_empty(&e->settling));
   if (e->pairs == NULL)
     return;
   tdo_control_free(&heap->control, e->pairs, e->room * sizeof *e->pairs);
   tdo_table_finish(&e->waiting);
   tdo_ephemerons_init(e, heap);
+  e->searches = searches;
 }
 
 /* ---- pairs that wait ---- */
@@ -48,6 +51,12 @@ static mps_res_t ephemerons_grow(mps_arena_t heap) {
   return MPS_RES_OK;
 }
 
+/* What lives with REF in white SEG, and stands for it in the table. */
+static mps_addr_t ephemeron_key(const tdo_gcseg_t *seg, mps_addr_t ref) {
+  return seg->pool->klass->whole != NULL ? seg->pool->klass->whole(seg, ref)
+                                         : ref;
+}
+
 /* TARGET will live if TRIGGER, not known to live, does. */
 static mps_res_t ephemerons_wait(mps_arena_t heap, mps_addr_t trigger,
                                  mps_addr_t target) {
@@ -55,6 +64,7 @@ static mps_res_t ephemerons_wait(mps_arena_t heap, mps_addr_t trigger,
   void *first = NULL;
   mps_res_t res;
 
+  trigger = ephemeron_key(tdo_gcseg_of(&heap->space, trigger), trigger);
   if (e->count == e->room) {
     res = ephemerons_grow(heap);
     if (res != MPS_RES_OK)
@@ -85,7 +95,7 @@ static void ephemerons_make_ready(tdo_ephemerons_t *e, size_t first) {
 mps_res_t tdo_ephemerons_fix(tdo_scan_t *scan, tdo_gcseg_t *seg,
                              mps_addr_t *ref_io) {
   tdo_ephemerons_t *e = &scan->heap->trace.ephemerons;
-  mps_addr_t trigger = *ref_io, now;
+  mps_addr_t trigger = ephemeron_key(seg, *ref_io), now;
   mps_res_t res = seg->pool->klass->fix(seg->pool, scan, seg, ref_io);
   void *first;
 
@@ -109,6 +119,7 @@ static bool ephemerons_search(mps_arena_t heap) {
   size_t position = 0;
 
   e->searched = true;
+  ++e->searches;
   while ((entry = tdo_table_next(&e->waiting, &position)) != NULL) {
     mps_addr_t trigger = entry->key;
     if (entry->value != NULL && tdo_trace_alive(heap, &trigger)) {

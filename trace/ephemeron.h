@@ -11,7 +11,8 @@
 
    Invariants:
    .waiting  `waiting` maps the address of each white object that was a
-             trigger to the list of its pairs (index + 1; 0: none). */
+             trigger (of the first one in its block, where blocks live as a
+             whole) to the list of its pairs (index + 1; 0: none). */
 #ifndef TDO_TRACE_EPHEMERON_H
 #define TDO_TRACE_EPHEMERON_H
 
@@ -31,6 +32,7 @@ typedef struct tdo_ephemerons {
   size_t ready;  /* list of pairs whose trigger lives */
   bool searched; /* nothing was marked since all triggers were looked
                     at */
+  size_t searches; /* times that all were, in all collections */
 } tdo_ephemerons_t;
 
 void tdo_ephemerons_init(tdo_ephemerons_t *e, mps_arena_t heap);

@@ -126,6 +126,9 @@ struct mps_pool_class_s {
   /* The collection is over: free what died in SEG; it is white no more, or
      gone. */
   void (*reclaim)(tdo_pool_t *pool, tdo_gcseg_t *seg);
+  /* The object that lives if REF, in white SEG, does, and the other way round:
+     blocks of several objects live as a whole. Null: REF itself. */
+  mps_addr_t (*whole)(const tdo_gcseg_t *seg, mps_addr_t ref);
   /* Ask the processor for the tables that tell of the object REF in white SEG,
      if it is not told by the object itself. Null: it always is. */
   void (*fetch)(const tdo_gcseg_t *seg, const char *ref);
