@@ -60,8 +60,9 @@ bool tdo_shortage_full_due(const tdo_heap_t *heap);
 double tdo_shortage_pace(const tdo_heap_t *heap, double room);
 
 /* A request for memory ended with RES: if memory ran out, take what pools keep
-   free; then collect, if the client allows, in the end everything. True if it is worth trying again;
-   *ATTEMPT_IO begins at 0 for each request, and ends a loop of attempts. */
+   free; then collect, if the client allows, in the end everything. True if it
+   is worth trying again; *ATTEMPT_IO begins at 0 for each request, and ends a
+   loop of attempts. */
 bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
                           unsigned *attempt_io);
 
