@@ -30,8 +30,8 @@
    .limit    committed bytes (tables included) <= commit limit.
    .spare    spare bytes, less what is held, <= spare fraction * committed,
              and <= spare_bytes, once tdo_space_settle was called; between,
-             giving back a lot at once is spread over several calls. Whatever
-             the fraction, fresh memory is not added to more than
+             giving back a lot at once is spread over several calls. Where
+             that is not all of it, fresh memory is not added to more than
              TDO_SPARE_DEFAULT of it.
 
    All functions need the arena's lock unless they say otherwise. */
