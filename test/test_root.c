@@ -482,7 +482,7 @@ START_TEST(test_many_small) {
   static mps_addr_t words[MANY];
   static mps_root_t roots[MANY];
   mps_pool_t own;
-  mps_word_t before;
+  mps_word_t begun;
   mps_ap_t own_ap;
   heap_start(mps_class_amc());
   own = own_chain_pool(mps_class_amc());
@@ -491,11 +491,11 @@ START_TEST(test_many_small) {
     ck_assert_int_eq(mps_root_create_area(&roots[i], arena, mps_rank_exact(), 0,
                                           &words[i], &words[i + 1],
                                           mps_scan_area, NULL), MPS_RES_OK);
-  before = mps_collections(arena);
+  begun = mps_collections(arena);
   for (size_t n = 0; n < suite_size(MADE, MADE / 100); n += obj_bytes(EACH))
     words[n / 16 % MANY / 100] = obj_on(own_ap, OBJ_NODE, EACH);
   if (!suite_varied())
-    ck_assert_uint_lt(mps_collections(arena) - before, 45);
+    ck_assert_uint_lt(mps_collections(arena) - begun, 45);
   for (size_t i = 0; i < MANY; ++i)
     mps_root_destroy(roots[i]);
   mps_ap_destroy(own_ap);
