@@ -585,7 +585,7 @@ START_TEST(for_others) {
     if (c % 2 == 1)
       mps_arena_clamp(arena);
     if (classes[c] == mps_class_mvt()) {
-      CREATE(pool, classes[c], MEAN_SIZE, size);
+      CREATE(pool, classes[c], MAX_SIZE, 2 * size);
       ap = point(pool);
     } else {
       CREATE(pool, classes[c], SPARE, 1.0);
