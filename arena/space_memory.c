@@ -216,7 +216,7 @@ void tdo_space_purge(tdo_space_t *sp, size_t bytes) {
 
 /* Most bytes that may be spare for fresh memory to be added. What is spare in
    the zones of a group does not serve others, and collections leave some in
-   many: so even where all of it is kept, it adds up to the usual share only. */
+   many: so even where more is kept, it adds up to the usual share only. */
 static size_t memory_spare_most(const tdo_space_t *sp, size_t committed) {
   return tdo_min(tdo_space_spare_most(sp, committed),
                  (size_t)(TDO_SPARE_DEFAULT * (double)committed));

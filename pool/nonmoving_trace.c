@@ -97,11 +97,11 @@ mps_addr_t tdo_nm_whole(const tdo_gcseg_t *gc, mps_addr_t ref) {
   const tdo_nm_seg_t *seg = (const tdo_nm_seg_t *)(const void *)gc;
   size_t header = gc->pool->format->header;
   char *base = (char *)ref - header;
-  size_t i = tdo_nm_unit(seg, base);
+  size_t i;
 
-  if (nm_in_buffer(seg, base) || tdo_bits_get(seg->starts, i))
+  if (nm_in_buffer(seg, base))
     return ref;
-  i = nm_block_start(seg, i);
+  i = nm_block_start(seg, tdo_nm_unit(seg, base));
   return i < seg->units ? tdo_nm_addr(seg, i) + header : ref;
 }
 

@@ -443,6 +443,15 @@ class Files(unittest.TestCase):
             self.assertEqual(err.count("No space left on device"), 1, err)
             self.assertIn("standard output", err)
 
+    def test_pipe(self):
+        """A program may come from a pipe, and define what is in line else."""
+        text = "(define (car x) 'mine)\n(display (car '(1)))\n(vector-ref 1 2)"
+        done = subprocess.run([INTERPRETER, "/dev/stdin"], input=text,
+                              capture_output=True, text=True, timeout=LIMIT,
+                              check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, "mine"))
+        self.assertIn("/dev/stdin:3:1: vector-ref", done.stderr)
+
     def test_nothing_reported(self):
         """Nobody can be told, but the status tells."""
         for text in ("1", "(car 1)", '(error "x" (make-vector 9999 0))'):
@@ -593,15 +602,6 @@ class Statistics(unittest.TestCase):
                 self.assertGreater(int(found["collections"]), 0)
                 self.assertGreater(share, 0)
                 self.assertAlmostEqual(share, busy / total, 3)
-
-    def test_pipe(self):
-        """A program may come from a pipe, and define what is in line else."""
-        text = "(define (car x) 'mine)\n(display (car '(1)))\n(vector-ref 1 2)"
-        done = subprocess.run([INTERPRETER, "/dev/stdin"], input=text,
-                              capture_output=True, text=True, timeout=LIMIT,
-                              check=False)
-        self.assertEqual((done.returncode, done.stdout), (1, "mine"))
-        self.assertIn("/dev/stdin:3:1: vector-ref", done.stderr)
 
     def test_at_exit(self):
         """They are printed once, however the program ends."""

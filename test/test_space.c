@@ -389,9 +389,9 @@ END_TEST
 
 #define LEFT_ZONES 40
 
-/* Where nearly all that is spare is kept, what is left in zones of many groups does
-   not add up: beyond the usual share fresh memory takes its place. A piece of
-   each group fills a zone, of which but one grain stays; or there is much in
+/* Where nearly all that is spare is kept, what is left in zones of many groups
+   does not add up: beyond the usual share fresh memory takes its place. A piece
+   of each group fills a zone, of which but one grain stays; or there is much in
    use, and the rest of a zone is committed with its first grain. */
 START_TEST(test_left) {
   size_t in_use = _i == 0 ? 1 : 4 * ZONE / GRAIN;

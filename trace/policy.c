@@ -42,7 +42,9 @@ static bool policy_ramp_waits(const tdo_chain_t *chain) {
 static long policy_due(const tdo_chain_t *chain) {
   long due = -1;
 
-  for (size_t i = 0; i < chain->count && !policy_ramp_waits(chain); ++i)
+  if (policy_ramp_waits(chain))
+    return due;
+  for (size_t i = 0; i < chain->count; ++i)
     if (chain->gens[i].fresh > chain->gens[i].capacity)
       due = (long)i;
   return due;

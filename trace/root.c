@@ -173,8 +173,8 @@ mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root) {
 
 /* Is it worth it, and can it be scanned in parts? */
 static bool root_is_early(const tdo_root_t *root) {
-  return root->kind == TDO_ROOT_AREA && !root->abroad && root_divides(root->area) &&
-         root_bytes(root) >= ROOT_CHUNK &&
+  return root->kind == TDO_ROOT_AREA && !root->abroad &&
+         root_divides(root->area) && root_bytes(root) >= ROOT_CHUNK &&
          root_bytes(root) % sizeof(mps_word_t) == 0 &&
          !atomic_load_explicit(&root->gone, memory_order_relaxed);
 }
