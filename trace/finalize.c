@@ -330,11 +330,32 @@ void tdo_finals_trace(mps_arena_t heap, tdo_scan_t *scan) {
   }
 }
 
-static void finals_scan_ring(tdo_scan_t *scan, tdo_ring_t *ring) {
-  TDO_RING_FOR(node, ring) {
-    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
-    if (m->type == TDO_MESSAGE_FINALIZATION && !tdo_final_gone(scan->heap, m))
-      (void)tdo_scan_fix(scan, &m->ref);
+/* False if a minor collection may condemn what M refers to. */
+static bool finals_scan_message(tdo_scan_t *scan, tdo_message_t *m) {
+  const tdo_gcseg_t *seg;
+
+  if (m->type != TDO_MESSAGE_FINALIZATION || tdo_final_gone(scan->heap, m))
+    return true;
+  (void)tdo_scan_fix(scan, &m->ref);
+  seg = tdo_gcseg_of(&scan->heap->space, m->ref);
+  return seg == NULL || seg->gen == &scan->heap->top;
+}
+
+/* Those that nobody got; but for what is settled, in minor collections. */
+static void finals_scan_queue(tdo_scan_t *scan) {
+  tdo_messages_t *messages = &scan->heap->messages;
+  tdo_ring_t *at = &messages->queue;
+  bool settled = true;
+
+  if (scan->heap->trace.full)
+    messages->settled = NULL;
+  if (messages->settled != NULL)
+    at = &messages->settled->ring;
+  while ((at = at->next) != &messages->queue) {
+    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, at);
+    settled = finals_scan_message(scan, m) && settled;
+    if (settled)
+      messages->settled = m;
   }
 }
 
@@ -351,6 +372,7 @@ void tdo_finals_forget(mps_arena_t heap, tdo_pool_t *pool) {
 }
 
 void tdo_finals_scan_messages(mps_arena_t heap, tdo_scan_t *scan) {
-  finals_scan_ring(scan, &heap->messages.queue);
-  finals_scan_ring(scan, &heap->messages.retrieved);
+  finals_scan_queue(scan);
+  TDO_RING_FOR(node, &heap->messages.retrieved)
+  (void)finals_scan_message(scan, TDO_RING_ENTRY(tdo_message_t, ring, node));
 }

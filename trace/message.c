@@ -45,6 +45,11 @@ static void message_queue(tdo_messages_t *messages, tdo_message_t *m) {
 static void message_unqueue(tdo_messages_t *messages, tdo_message_t *m) {
   bool last = --messages->queued[m->type] == 0;
 
+  if (messages->settled == m)
+    messages->settled = m->ring.prev == &messages->queue
+                            ? NULL
+                            : TDO_RING_ENTRY(tdo_message_t, ring,
+                                             m->ring.prev);
   m->queued = false;
   if (last) {
     messages->first[m->type] = NULL;

@@ -4,7 +4,10 @@
    Invariants:
    .first  the first message of each type in the queue is known; it only goes
            on, so each message is passed at most once for each other type,
-           however many of one are never got. */
+           however many of one are never got.
+   .settled the objects that messages of finalization tell of, from the first to
+           the one that is noted, are in no generation that a minor collection
+           condemns: there may be many that nobody gets. */
 #ifndef TDO_TRACE_MESSAGE_H
 #define TDO_TRACE_MESSAGE_H
 
@@ -45,6 +48,7 @@ typedef struct tdo_messages {
   tdo_ring_t queue, retrieved;
   size_t queued[TDO_MESSAGE_TYPES]; /* in the queue */
   tdo_message_t *first[TDO_MESSAGE_TYPES]; /* of those; null: none */
+  tdo_message_t *settled; /* .settled; null: not even of the first */
   /* Secured before they are needed; null: none to be had. */
   tdo_message_t *start, *end;
 } tdo_messages_t;
