@@ -190,7 +190,9 @@ START_TEST(test_undrained) {
   static bool seen[EACH * ROUNDS];
   size_t got = 0, rounds = suite_size(ROUNDS, 4), most = EACH * rounds;
   mps_addr_t ref;
-  REQUIRE(setenv("TESTUDO_SMALL", "0", 1) == 0); /* let minor ones come */
+  /* Let minor ones come, many of them. */
+  REQUIRE(setenv("TESTUDO_SMALL", "0", 1) == 0 &&
+          setenv("TESTUDO_ADAPT", "off", 1) == 0);
   begin(mps_class_amc());
   enable_all();
   for (size_t round = 0; round < rounds; ++round) {
@@ -207,9 +209,16 @@ START_TEST(test_undrained) {
       ck_assert_ptr_nonnull(*settled);
     mps_arena_release(arena);
     for (size_t n = 0; n < suite_size(20000, 100); ++n)
-      table[n % 50] = node(20); /* minor collections */
+      table[1 + n % 900] = node(20); /* minor collections, of which it lives */
     memset(table, 0, sizeof table);
     mps_arena_park(arena);
+    TDO_RING_FOR(at, &arena->messages.queue) {
+      tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, at);
+      if (m->type != TDO_MESSAGE_FINALIZATION)
+        continue;
+      REQUIRE(tdo_gcseg_of(&arena->space, m->ref) != NULL);
+      REQUIRE(!seen[number_of(m->ref)]);
+    }
     for (size_t i = 0; i < round * 20 && (ref = get_ref()) != NULL; ++i) {
       REQUIRE(number_of(ref) < most && !seen[number_of(ref)]);
       seen[number_of(ref)] = true;
