@@ -775,7 +775,8 @@ START_TEST(test_messages_outlive_pools) {
 END_TEST
 
 SUITE_MAIN("finalize", 60, test_constants, test_disabled, test_gc_messages,
-           test_accumulate, test_order, test_undrained, test_fix_handle, test_finalize,
+           test_accumulate, test_order, test_undrained, test_fix_handle,
+           test_finalize,
            test_finalize_header_leaf, test_cycle, test_message_keeps,
            test_several_registrations, test_definalize,
            test_definalize_many, test_definalize_without_memory,
