@@ -26,6 +26,11 @@ struct tdo_seg {
    descriptor's other fields are the caller's. Results as tdo_space_alloc. */
 mps_res_t tdo_seg_init(tdo_seg_t *seg, tdo_space_t *sp, size_t size,
                        tdo_group_t group, bool high, void *pool);
+/* Begin SEG over [BASE, LIMIT), grains that other segments of POOL have; those
+   of [BASE, LIMIT) become SEG's. */
+void tdo_seg_set(tdo_seg_t *seg, char *base, char *limit, void *pool);
+void tdo_seg_adopt(tdo_seg_t *seg, tdo_space_t *sp, const char *base,
+                   const char *limit);
 /* Give the grains back. */
 void tdo_seg_finish(tdo_seg_t *seg, tdo_space_t *sp);
 /* Give back only the grains [BASE, LIMIT), a proper part at either end. */

@@ -30,6 +30,57 @@ static size_t extents_most(const tdo_extents_t *node) {
   return most;
 }
 
+/* SUM, of what comes before, becomes that of both. */
+static void extents_join(tdo_extents_sum_t *sum, const tdo_extents_sum_t *b) {
+  bool meet = sum->limit == b->base;
+
+  if (meet && sum->suffix > 0 && b->prefix > 0)
+    sum->joint = tdo_max(sum->joint, sum->suffix + b->prefix);
+  sum->joint = tdo_max(sum->joint, b->joint);
+  if (meet && sum->prefix == (size_t)(sum->limit - sum->base))
+    sum->prefix += b->prefix;
+  if (meet && b->suffix == (size_t)(b->limit - b->base))
+    sum->suffix += b->suffix;
+  else
+    sum->suffix = b->suffix;
+  sum->limit = b->limit;
+}
+
+static tdo_extents_sum_t extents_sum(const tdo_extents_t *node) {
+  tdo_extents_sum_t sum = node->sum[0];
+
+  for (unsigned i = 1; i < node->count; ++i)
+    extents_join(&sum, &node->sum[i]);
+  return sum;
+}
+
+static bool extents_sum_equal(const tdo_extents_sum_t *a,
+                              const tdo_extents_sum_t *b) {
+  return a->base == b->base && a->limit == b->limit &&
+         a->prefix == b->prefix && a->suffix == b->suffix &&
+         a->joint == b->joint;
+}
+
+/* The sum of EXTENT, whose longest free run has REACH bytes. */
+static tdo_extents_sum_t extents_sum_one(const tdo_freelist_t *fl,
+                                         tdo_extent_t *extent, size_t reach) {
+  tdo_extents_sum_t sum = {extent->seg.base, extent->seg.limit, 0, 0, 0};
+  size_t grain = (size_t)1 << fl->space->grain_shift;
+  size_t first = (size_t)(sum.base - extent->origin) >> fl->shift;
+  size_t limit = (size_t)(sum.limit - extent->origin) >> fl->shift;
+  tdo_runs_t *r = &extent->runs;
+
+  if (reach < grain)
+    return sum;
+  if (tdo_runs_all_free(r, first, first + 1))
+    sum.prefix = tdo_round_down((tdo_runs_limit(r, first) - first) << fl->shift,
+                                grain);
+  if (tdo_runs_all_free(r, limit - 1, limit))
+    sum.suffix = tdo_round_down(
+        (limit - tdo_runs_start(r, limit - 1)) << fl->shift, grain);
+  return sum;
+}
+
 /* The entry in SLOT is there now: make .place hold for it. */
 static void extents_place(tdo_extents_t *node, unsigned slot) {
   if (node->leaf) {
@@ -47,6 +98,7 @@ static void extents_copy(tdo_extents_t *to, unsigned slot,
                          unsigned n) {
   memmove(to->peak + slot, from->peak + first, n);
   memmove(to->reach + slot, from->reach + first, n * sizeof *to->reach);
+  memmove(to->sum + slot, from->sum + first, n * sizeof *to->sum);
   memmove(to->entry + slot, from->entry + first, n * sizeof *to->entry);
   for (unsigned i = slot; i < slot + n; ++i)
     extents_place(to, i);
@@ -56,6 +108,7 @@ static void extents_copy(tdo_extents_t *to, unsigned slot,
 static void extents_cut(tdo_extents_t *node, unsigned count) {
   memset(node->peak + count, 0, node->count - count);
   memset(node->reach + count, 0, (node->count - count) * sizeof *node->reach);
+  memset(node->sum + count, 0, (node->count - count) * sizeof *node->sum);
   node->count = count;
 }
 
@@ -76,6 +129,7 @@ static void extents_hang(tdo_extents_t *parent, unsigned slot,
   parent->entry[slot].node = node;
   parent->peak[slot] = (uint8_t)tdo_peaks_most(node->peak);
   parent->reach[slot] = extents_most(node);
+  parent->sum[slot] = extents_sum(node);
   extents_place(parent, slot);
 }
 
@@ -94,14 +148,50 @@ static void extents_peak(tdo_extents_t *node, unsigned slot, unsigned peak) {
   }
 }
 
-static void extents_reach(tdo_extents_t *node, unsigned slot, size_t reach) {
-  for (;;) {
-    node->reach[slot] = reach;
-    reach = extents_most(node);
-    slot = node->slot;
+/* A reach of NODE changed. */
+static void extents_up_reach(tdo_extents_t *node) {
+  while (node->parent != NULL) {
+    size_t reach = extents_most(node);
+    unsigned slot = node->slot;
     node = node->parent;
-    if (node == NULL || node->reach[slot] == reach)
+    if (node->reach[slot] == reach)
       return;
+    node->reach[slot] = reach;
+  }
+}
+
+/* A sum of NODE changed, which most changes of runs are too far from borders
+   for. */
+static void extents_up_sum(tdo_extents_t *node) {
+  while (node->parent != NULL) {
+    tdo_extents_sum_t sum = extents_sum(node);
+    unsigned slot = node->slot;
+    node = node->parent;
+    if (extents_sum_equal(&node->sum[slot], &sum))
+      return;
+    node->sum[slot] = sum;
+  }
+}
+
+static void extents_up(tdo_extents_t *node) {
+  extents_up_reach(node);
+  extents_up_sum(node);
+}
+
+/* Make the reach and the sum of EXTENT those that its table tells. */
+static void extents_look(const tdo_freelist_t *fl, tdo_extent_t *extent) {
+  size_t reach = tdo_runs_longest(&extent->runs) << fl->shift;
+  tdo_extents_sum_t sum = extents_sum_one(fl, extent, reach);
+  tdo_extents_t *node = extent->node;
+  unsigned slot = extent->slot;
+
+  if (node->reach[slot] != reach) {
+    node->reach[slot] = reach;
+    extents_up_reach(node);
+  }
+  if (!extents_sum_equal(&node->sum[slot], &sum)) {
+    node->sum[slot] = sum;
+    extents_up_sum(node);
   }
 }
 
@@ -140,8 +230,7 @@ static mps_res_t extents_split(tdo_freelist_t *fl, tdo_extents_t *node) {
   return MPS_RES_OK;
 }
 
-static const tdo_extent_t *extents_first(const tdo_extents_t *node,
-                                         unsigned slot) {
+static tdo_extent_t *extents_first(const tdo_extents_t *node, unsigned slot) {
   for (; !node->leaf; slot = 0)
     node = node->entry[slot].node;
   return node->entry[slot].extent;
@@ -207,7 +296,7 @@ mps_res_t tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent) {
   leaf->entry[slot].extent = extent;
   extents_place(leaf, slot);
   extents_peak(leaf, slot, tdo_runs_short(&extent->runs));
-  extents_reach(leaf, slot, tdo_runs_longest(&extent->runs) << fl->shift);
+  extents_look(fl, extent);
   return MPS_RES_OK;
 }
 
@@ -215,11 +304,9 @@ mps_res_t tdo_extents_insert(tdo_freelist_t *fl, tdo_extent_t *extent) {
 static void extents_renew(tdo_freelist_t *fl) {
   while (fl->stale != NULL) {
     tdo_extent_t *extent = fl->stale;
-    size_t is = tdo_runs_longest(&extent->runs) << fl->shift;
     fl->stale = extent->stale_next;
     extent->stale = false;
-    if (extent->node->reach[extent->slot] != is)
-      extents_reach(extent->node, extent->slot, is);
+    extents_look(fl, extent);
   }
 }
 
@@ -240,8 +327,49 @@ void tdo_extents_remove(tdo_freelist_t *fl, tdo_extent_t *extent) {
     node = parent;
   }
   extents_peak(node, 0, node->peak[0]);
-  extents_reach(node, 0, node->reach[0]);
+  extents_up(node);
   extents_lower(fl);
+}
+
+/* The extents A and B, of which B follows A, change places. */
+static void extents_swap(tdo_extent_t *a, tdo_extent_t *b) {
+  tdo_extents_t *m = a->node, *n = b->node;
+  unsigned i = a->slot, j = b->slot;
+  uint8_t peak = m->peak[i];
+  size_t reach = m->reach[i];
+  tdo_extents_sum_t sum = m->sum[i];
+
+  extents_copy(m, i, n, j, 1);
+  n->reach[j] = reach;
+  n->sum[j] = sum;
+  n->entry[j].extent = a;
+  extents_place(n, j);
+  extents_peak(n, j, peak);
+  extents_peak(m, i, m->peak[i]);
+  extents_up(m);
+  extents_up(n);
+}
+
+static tdo_extent_t *extents_after(const tdo_extent_t *extent) {
+  const tdo_extents_t *node = extent->node;
+  unsigned slot = extent->slot;
+
+  while (slot + 1 == node->count) {
+    slot = node->slot;
+    node = node->parent;
+    if (node == NULL)
+      return NULL;
+  }
+  return extents_first(node, slot + 1);
+}
+
+void tdo_extents_moved(tdo_freelist_t *fl, tdo_extent_t *extent) {
+  tdo_extent_t *after;
+
+  tdo_extents_changed(fl, extent);
+  while ((after = extents_after(extent)) != NULL &&
+         tdo_extent_before(after, extent))
+    extents_swap(extent, after);
 }
 
 void tdo_extents_changed(tdo_freelist_t *fl, tdo_extent_t *extent) {
@@ -322,16 +450,51 @@ size_t tdo_extents_reach(tdo_freelist_t *fl) {
   return fl->extents == NULL ? 0 : extents_most(fl->extents);
 }
 
+/* The lowest run of SIZE bytes in NODE that is not in one entry alone; or the
+   entry that has one, if that lies lower; or neither. */
+static char *extents_joint_in(const tdo_extents_t **below_o,
+                              const tdo_extents_t *node, size_t size) {
+  tdo_extents_sum_t sum = node->sum[0];
+
+  *below_o = NULL;
+  for (unsigned i = 0; i < node->count; ++i) {
+    const tdo_extents_sum_t *next = &node->sum[i];
+    if (i > 0 && sum.limit == next->base && sum.suffix > 0 &&
+        next->prefix > 0 && sum.suffix + next->prefix >= size)
+      return sum.limit - sum.suffix;
+    if (next->joint >= size) {
+      *below_o = node->entry[i].node; /* leaves have none */
+      return NULL;
+    }
+    if (i > 0)
+      extents_join(&sum, next);
+  }
+  return NULL;
+}
+
+char *tdo_extents_joint(tdo_freelist_t *fl, size_t size) {
+  const tdo_extents_t *node = fl->extents;
+  char *found = NULL;
+
+  extents_renew(fl);
+  while (found == NULL && node != NULL)
+    found = extents_joint_in(&node, node, size);
+  return found;
+}
+
 /* ---- checks ---- */
 
 static void extents_check_extent(const tdo_freelist_t *fl,
                                  const tdo_extents_t *leaf, unsigned slot) {
   tdo_extent_t *e = leaf->entry[slot].extent;
+  tdo_extents_sum_t sum;
 
   TDO_CHECK(e->node == leaf && e->slot == slot);           /* .place */
   TDO_CHECK(leaf->peak[slot] >= tdo_runs_short(&e->runs)); /* .peak */
   TDO_CHECK(leaf->reach[slot] == tdo_runs_longest(&e->runs)
                                      << fl->shift); /* .reach */
+  sum = extents_sum_one(fl, e, leaf->reach[slot]);
+  TDO_CHECK(extents_sum_equal(&leaf->sum[slot], &sum)); /* .sum */
 }
 
 /* NODE and what is below it; *LAST_IO is the extent before, and becomes its
@@ -344,6 +507,7 @@ static unsigned extents_check_below(const tdo_freelist_t *fl,
   TDO_CHECK(node->count > 0 && node->count <= TDO_PEAKS); /* .depth */
   for (unsigned i = 0; i < TDO_PEAKS; ++i) {
     const tdo_extents_t *below = node->entry[i].node;
+    tdo_extents_sum_t sum;
     if (i >= node->count) {
       TDO_CHECK(node->peak[i] == 0 && node->reach[i] == 0); /* .place */
     } else if (node->leaf) {
@@ -358,6 +522,8 @@ static unsigned extents_check_below(const tdo_freelist_t *fl,
       TDO_CHECK(below->parent == node && below->slot == i);    /* .place */
       TDO_CHECK(node->peak[i] == tdo_peaks_most(below->peak)); /* .peak */
       TDO_CHECK(node->reach[i] == extents_most(below));        /* .reach */
+      sum = extents_sum(below);
+      TDO_CHECK(extents_sum_equal(&node->sum[i], &sum)); /* .sum */
     }
   }
   return height;

@@ -11,12 +11,12 @@ static size_t freelist_grain(const tdo_freelist_t *fl) {
 
 static size_t freelist_unit(const tdo_freelist_t *fl, const tdo_extent_t *e,
                             const char *at) {
-  return (size_t)(at - e->seg.base) >> fl->shift;
+  return (size_t)(at - e->origin) >> fl->shift;
 }
 
 static char *freelist_at(const tdo_freelist_t *fl, const tdo_extent_t *e,
                          size_t unit) {
-  return e->seg.base + (unit << fl->shift);
+  return e->origin + (unit << fl->shift);
 }
 
 void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool) {
@@ -30,6 +30,28 @@ void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool) {
   TDO_CHECK(pool->align <= freelist_grain(fl));
 }
 
+/* E has [BASE, LIMIT) no more: if that was at an end, the next grain that it
+   has is the end now. */
+static void freelist_trim(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
+                          char *limit) {
+  size_t grain = freelist_grain(fl);
+
+  e->held -= (size_t)(limit - base);
+  if (e->held == 0)
+    return;
+  if (base == e->seg.base) {
+    for (base = limit; tdo_space_owner(fl->space, base) != e; base += grain)
+      ;
+    e->seg.base = base;
+    tdo_extents_moved(fl, e);
+  } else if (limit == e->seg.limit) {
+    for (limit = base; tdo_space_owner(fl->space, limit - grain) != e;
+         limit -= grain)
+      ;
+    e->seg.limit = limit;
+  }
+}
+
 /* Give back [BASE, LIMIT), grains that EXTENT still has, already marked as in
    use. */
 static void freelist_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
@@ -39,9 +61,9 @@ static void freelist_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
   TDO_EVENT(SEG, SEG_FREE, (tdo_word_t)fl->pool, (tdo_word_t)base,
             (tdo_word_t)(limit - base));
   fl->pool->total -= (size_t)(limit - base);
-  e->held -= (size_t)(limit - base);
   tdo_space_free(sp, tdo_space_grain(sp, base),
                  (size_t)(limit - base) >> sp->grain_shift);
+  freelist_trim(fl, e, base, limit);
 }
 
 /* A descriptor for HELD bytes, with its table. */
@@ -106,25 +128,43 @@ void tdo_freelist_finish(tdo_freelist_t *fl) {
   }
 }
 
+/* E, whose segment has its bounds, is all free, and in the tree. */
+static mps_res_t freelist_enter(tdo_freelist_t *fl, tdo_extent_t *e) {
+  size_t units = tdo_seg_size(&e->seg) >> fl->shift;
+
+  e->origin = e->seg.base;
+  tdo_runs_init(&e->runs, units, e->table);
+  tdo_runs_free(&e->runs, 0, units);
+  return tdo_extents_insert(fl, e);
+}
+
+/* E counts, and is the area to return. */
+static tdo_area_t freelist_begin(tdo_freelist_t *fl, tdo_extent_t *e) {
+  tdo_area_t area = {e, e->seg.base, e->seg.limit};
+
+  e->held = e->free = tdo_area_size(&area);
+  tdo_ring_append(&fl->pool->segs, &e->seg.pool_ring);
+  fl->pool->total += e->held;
+  fl->pool->free += e->held;
+  return area;
+}
+
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
                               size_t size, bool high) {
   tdo_space_t *sp = fl->space;
-  size_t held, units;
+  size_t held;
   tdo_extent_t *e;
   mps_res_t res;
 
   held = tdo_space_bytes(sp, tdo_space_grains_for(sp, size));
   if (held == 0 || held > tdo_space_bytes(sp, sp->grains))
     return MPS_RES_RESOURCE;
-  units = held >> fl->shift;
   res = freelist_make(&e, fl, held);
   if (res != MPS_RES_OK)
     return res;
   res = tdo_seg_init(&e->seg, sp, held, TDO_GROUP_MANUAL, high, fl->pool);
   if (res == MPS_RES_OK) {
-    tdo_runs_init(&e->runs, units, e->table);
-    tdo_runs_free(&e->runs, 0, units);
-    res = tdo_extents_insert(fl, e);
+    res = freelist_enter(fl, e);
     if (res != MPS_RES_OK)
       tdo_seg_finish(&e->seg, sp);
   }
@@ -132,16 +172,78 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
     freelist_free(fl, e);
     return res;
   }
-  tdo_ring_append(&fl->pool->segs, &e->seg.pool_ring);
-  e->held = e->free = held;
-  fl->pool->total += held;
-  fl->pool->free += held;
-  area_o->extent = e;
-  area_o->base = e->seg.base;
-  area_o->limit = e->seg.limit;
+  *area_o = freelist_begin(fl, e);
   if (fl->made != NULL)
     fl->made(fl->pool, area_o->base, area_o->limit);
   return MPS_RES_OK;
+}
+
+/* The extent of POOL in which AT is free; or null. */
+static tdo_extent_t *freelist_free_at(const tdo_freelist_t *fl,
+                                      const char *at) {
+  tdo_seg_t *seg = tdo_seg_of(fl->space, at);
+  tdo_extent_t *e = (tdo_extent_t *)(void *)seg;
+  size_t unit;
+
+  if (seg == NULL || seg->automatic || seg->pool != fl->pool)
+    return NULL;
+  unit = freelist_unit(fl, e, at);
+  return tdo_runs_all_free(&e->runs, unit, unit + 1) ? e : NULL;
+}
+
+/* The end of the whole free grains from BASE on, which is a free grain's. */
+static char *freelist_joint_limit(const tdo_freelist_t *fl, char *base) {
+  size_t grain = freelist_grain(fl);
+  char *at = base;
+  tdo_extent_t *e;
+
+  while ((e = freelist_free_at(fl, at)) != NULL) {
+    at = tdo_freelist_around(fl, e, at).limit;
+    if (tdo_round_down((tdo_word_t)at, grain) != (tdo_word_t)at)
+      break;
+  }
+  return (char *)tdo_round_down((tdo_word_t)at, grain);
+}
+
+/* TO, which lies over what other extents have free, gets their grains. */
+static void freelist_move(tdo_freelist_t *fl, tdo_extent_t *to) {
+  tdo_area_t part;
+
+  for (char *at = to->seg.base; at < to->seg.limit; at = part.limit) {
+    tdo_extent_t *e = tdo_space_owner(fl->space, at);
+    part = (tdo_area_t){e, at, tdo_freelist_around(fl, e, at).limit};
+    part.limit = part.limit < to->seg.limit ? part.limit : to->seg.limit;
+    tdo_freelist_take(fl, &part);
+    fl->pool->total -= tdo_area_size(&part);
+    tdo_seg_adopt(&to->seg, fl->space, part.base, part.limit);
+    freelist_trim(fl, e, part.base, part.limit);
+    if (e->held == 0)
+      freelist_unmake(fl, e);
+  }
+}
+
+bool tdo_freelist_join(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size) {
+  size_t least = tdo_space_bytes(fl->space,
+                                 tdo_space_grains_for(fl->space, size));
+  tdo_extent_t *e;
+  char *base, *limit;
+
+  if (least == 0 || fl->pool->free < least)
+    return false;
+  base = tdo_extents_joint(fl, least);
+  if (base == NULL)
+    return false;
+  limit = freelist_joint_limit(fl, base);
+  if (freelist_make(&e, fl, (size_t)(limit - base)) != MPS_RES_OK)
+    return false;
+  tdo_seg_set(&e->seg, base, limit, fl->pool);
+  if (freelist_enter(fl, e) != MPS_RES_OK) {
+    freelist_free(fl, e);
+    return false;
+  }
+  freelist_move(fl, e);
+  *area_o = freelist_begin(fl, e);
+  return true;
 }
 
 bool tdo_freelist_part(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size,
@@ -372,14 +474,17 @@ bool tdo_freelist_check(tdo_freelist_t *fl) {
     TDO_CHECK(e->seg.sig == TDO_SEG_SIG && tdo_runs_check(&e->runs));
     TDO_CHECK(e->free == (units - tdo_bits_count(e->runs.used, 0, units))
                              << fl->shift);
-    for (size_t g = tdo_space_grain(sp, e->seg.base), at = 0;
-         at < tdo_seg_size(&e->seg); ++g, at += freelist_grain(fl)) {
-      if (sp->owner[g] == e)
+    for (const char *at = e->origin; at < freelist_at(fl, e, units);
+         at += freelist_grain(fl)) {
+      if (tdo_space_owner(sp, at) == e)
         held += freelist_grain(fl);
       else /* .holes */
-        TDO_CHECK(tdo_runs_all_used(&e->runs, at >> fl->shift,
-                                    (at + freelist_grain(fl)) >> fl->shift));
+        TDO_CHECK(tdo_runs_all_used(
+            &e->runs, freelist_unit(fl, e, at),
+            freelist_unit(fl, e, at + freelist_grain(fl))));
     }
+    TDO_CHECK(tdo_space_owner(sp, e->seg.base) == e &&
+              tdo_space_owner(sp, e->seg.limit - 1) == e);
     TDO_CHECK(held == e->held && held > 0);
     total += held;
     free += e->free;

@@ -8,11 +8,13 @@
    the one that has a free run of some length. All searches and changes
    take O(log n), counting what a change leaves to be renewed, and time in
    proportion to the size of the range by machine words (64 units). Free runs
-   end at the ends of their extent.
+   end at the ends of their extent; whole free grains on both sides of a border
+   can be made an extent of their own (tdo_freelist_join).
 
    Whole free grains can be given back to the arena from anywhere in an
-   extent; the descriptor stays until the last one is gone. So the segment of
-   an extent may have holes: the arena's owner table tells whose a grain is.
+   extent; the descriptor stays until the last one is gone. Its segment goes
+   from the first grain that it still has to the last one, and may have holes:
+   the arena's owner table tells whose a grain is.
 
    Invariants:
    .free    pool->free = sum of the free runs of all extents.
@@ -33,6 +35,7 @@ typedef struct tdo_extents tdo_extents_t; /* a node of the tree, extents.h */
 
 struct tdo_extent {
   tdo_seg_t seg; /* first; owns the grains */
+  char *origin;  /* where the table's first unit is, or was */
   tdo_extents_t *node; /* where it is in the tree */
   unsigned slot;
   bool stale; /* in the list of extents.h, .stale */
@@ -79,6 +82,11 @@ bool tdo_freelist_check(tdo_freelist_t *fl);
    prefer high addresses. Results as tdo_space_alloc. */
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
                               size_t size, bool high);
+
+/* Make the lowest run of at least SIZE > 0 bytes in whole free grains that goes
+   over borders between extents one extent, all free. False if there is none, or
+   no memory for the descriptor. */
+bool tdo_freelist_join(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size);
 
 /* The lowest (highest, largest) free run of at least SIZE > 0 bytes, whole;
    the first SIZE bytes of the lowest or the highest, which is quicker. False

@@ -54,14 +54,17 @@ void tdo_mvff_finish(tdo_pool_t *pool) {
   tdo_freelist_finish(&tdo_mvff_of(pool)->list);
 }
 
-/* A new extent for SIZE bytes: as large as the client likes, or just enough,
-   or just enough when the arena has back what this pool can spare. */
+/* A new extent for SIZE bytes: of what is free on both sides of borders, or as
+   large as the client likes, or just enough, or just enough when the arena has
+   back what this pool can spare. */
 static mps_res_t mvff_extend(tdo_area_t *area_o, tdo_mvff_t *mvff,
                              size_t size) {
   size_t most = tdo_max(size, mvff->extend_by);
-  mps_res_t res =
-      tdo_freelist_extend(area_o, &mvff->list, most, mvff->arena_high);
+  mps_res_t res;
 
+  if (tdo_freelist_join(area_o, &mvff->list, size))
+    return MPS_RES_OK;
+  res = tdo_freelist_extend(area_o, &mvff->list, most, mvff->arena_high);
   if (res != MPS_RES_OK && most > size)
     res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high);
   if (res != MPS_RES_OK && tdo_freelist_return_all(&mvff->list, SIZE_MAX) > 0)

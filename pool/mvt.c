@@ -98,6 +98,11 @@ static bool mvt_reuses(const mvt_t *mvt, size_t size) {
          (pool->free >= size && pool->free - size >= mvt->reserve);
 }
 
+static bool mvt_reuse(tdo_area_t *area_o, mvt_t *mvt, size_t size) {
+  return tdo_freelist_lowest(area_o, &mvt->list, size) ||
+         tdo_freelist_join(area_o, &mvt->list, size);
+}
+
 static mps_res_t mvt_find(tdo_area_t *area_o, mvt_t *mvt, size_t size) {
   size_t most = tdo_max(size, mvt->extent);
   mps_res_t res;
@@ -110,12 +115,12 @@ static mps_res_t mvt_find(tdo_area_t *area_o, mvt_t *mvt, size_t size) {
       return MPS_RES_OK;
     }
   } else {
-    if (mvt_reuses(mvt, size) && tdo_freelist_lowest(area_o, &mvt->list, size))
+    if (mvt_reuses(mvt, size) && mvt_reuse(area_o, mvt, size))
       return MPS_RES_OK;
     res = tdo_freelist_extend(area_o, &mvt->list, most, false);
   }
   /* Memory is short: the reserve is for this. */
-  if (res != MPS_RES_OK && tdo_freelist_lowest(area_o, &mvt->list, size))
+  if (res != MPS_RES_OK && mvt_reuse(area_o, mvt, size))
     return MPS_RES_OK;
   if (res != MPS_RES_OK && most > size)
     res = tdo_freelist_extend(area_o, &mvt->list, size, false);

@@ -114,7 +114,7 @@ static tdo_pool_t pool;
 static tdo_freelist_t list;
 static run_t runs[RUNS_MOST]; /* free, in order of extent and address */
 static run_t live[LIVE_MOST];
-static size_t run_count, live_count, extent_count;
+static size_t run_count, live_count, extent_count, joined;
 
 static void start(size_t align) {
   REQUIRE(mps_arena_create_k(&arena, mps_arena_class_vm(), mps_args_none) ==
@@ -125,7 +125,7 @@ static void start(size_t align) {
   tdo_ring_init(&pool.segs);
   tdo_ring_init(&pool.aps);
   tdo_freelist_init(&list, &pool);
-  run_count = live_count = extent_count = 0;
+  run_count = live_count = extent_count = joined = 0;
 }
 
 static void stop(void) {
@@ -189,6 +189,23 @@ static void model_take(run_t run) {
     run_insert(at, (run_t){run.extent, run.limit, whole.limit});
   if (whole.base < run.base)
     run_insert(at, (run_t){run.extent, whole.base, run.base});
+}
+
+static int run_order(const void *a, const void *b) {
+  const run_t *r = a, *s = b;
+
+  if (r->extent != s->extent)
+    return tdo_extent_before(r->extent, s->extent) ? -1 : 1;
+  return r->base < s->base ? -1 : r->base > s->base;
+}
+
+/* An extent that lost its first grains may follow others than before. */
+static void model_sort(void) {
+  for (size_t i = 1; i < run_count; ++i)
+    if (run_order(&runs[i - 1], &runs[i]) > 0) {
+      qsort(runs, run_count, sizeof *runs, run_order);
+      return;
+    }
 }
 
 static size_t run_size(const run_t *run) {
@@ -316,6 +333,118 @@ static void step_return(void) {
   REQUIRE(went == most);
   REQUIRE(pool.total == total - went);
   extent_count -= last;
+  model_sort();
+}
+
+static int extent_order(const void *a, const void *b) {
+  const tdo_extent_t *const *e = a, *const *f = b;
+
+  return tdo_extent_before(*e, *f) ? -1 : *e != *f;
+}
+
+static char *grain_up(const char *p) {
+  return (char *)tdo_round_up((tdo_word_t)p,
+                              (tdo_word_t)1 << arena->space.grain_shift);
+}
+
+static char *grain_down(const char *p) {
+  return (char *)tdo_round_down((tdo_word_t)p,
+                                (tdo_word_t)1 << arena->space.grain_shift);
+}
+
+/* Where the whole free grains at the start of E end; where those at its end
+   start. */
+static char *model_prefix(const tdo_extent_t *e) {
+  size_t at = run_find(e, e->seg.base);
+
+  return at < run_count && runs[at].extent == e && runs[at].base == e->seg.base
+             ? grain_down(runs[at].limit)
+             : e->seg.base;
+}
+
+static char *model_suffix(const tdo_extent_t *e) {
+  size_t at = run_find(e, e->seg.limit);
+  const run_t *r = at > 0 ? &runs[at - 1] : NULL;
+
+  return r != NULL && r->extent == e && r->limit == e->seg.limit
+             ? grain_up(r->base)
+             : e->seg.limit;
+}
+
+/* Where the lowest run of whole free grains over borders begins that has SIZE
+   bytes; or null. */
+static char *model_joint(size_t size) {
+  static tdo_extent_t *extents[EXTENTS_MOST];
+  size_t n = 0;
+  char *start = NULL;
+
+  TDO_RING_FOR(node, &pool.segs)
+    extents[n++] = TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, node);
+  REQUIRE(n == extent_count);
+  qsort(extents, n, sizeof *extents, extent_order);
+  for (size_t i = 0; i < n; ++i) {
+    const tdo_extent_t *e = extents[i];
+    char *limit = model_prefix(e);
+    bool meet = i > 0 && extents[i - 1]->seg.limit == e->seg.base &&
+                start < e->seg.base && limit > e->seg.base;
+    if (meet && (size_t)(limit - start) >= size)
+      return start;
+    if (!meet || limit < e->seg.limit)
+      start = model_suffix(e);
+  }
+  return NULL;
+}
+
+static char *model_free_until(const char *at) {
+  for (size_t i = 0; i < run_count; ++i)
+    if (runs[i].base <= at && at < runs[i].limit)
+      return runs[i].limit;
+  return NULL;
+}
+
+/* Take [BASE, LIMIT) out of whatever runs it is in. */
+static void model_move(char *base, char *limit) {
+  while (base < limit)
+    for (size_t i = 0; i < run_count; ++i)
+      if (runs[i].base <= base && base < runs[i].limit) {
+        char *end = runs[i].limit < limit ? runs[i].limit : limit;
+        model_take((run_t){runs[i].extent, base, end});
+        base = end;
+        break;
+      }
+}
+
+static void step_join(void) {
+  size_t grain = (size_t)1 << arena->space.grain_shift;
+  size_t size = 1 + random_below(40 * grain), total = pool.total;
+  char *base, *limit, *until;
+  tdo_area_t area;
+
+  if (extent_count >= EXTENTS_MOST)
+    return;
+  base = model_joint(tdo_round_up(size, grain));
+  REQUIRE(tdo_extents_joint(&list, tdo_round_up(size, grain)) == base);
+  if (base == NULL) {
+    REQUIRE(!tdo_freelist_join(&area, &list, size));
+    return;
+  }
+  for (limit = base; limit == grain_down(limit) &&
+                     (until = model_free_until(limit)) != NULL;)
+    limit = until;
+  limit = grain_down(limit);
+  model_move(base, limit);
+  REQUIRE(tdo_freelist_join(&area, &list, size));
+  REQUIRE(area.base == base && area.limit == limit);
+  REQUIRE(tdo_area_size(&area) >= size);
+  REQUIRE(pool.total == total);
+  REQUIRE(area.extent->seg.base == base && area.extent->held ==
+                                               tdo_area_size(&area));
+  extent_count = 0;
+  TDO_RING_FOR(node, &pool.segs)
+    ++extent_count;
+  model_sort();
+  model_give((run_t){area.extent, area.base, area.limit});
+  ++joined;
 }
 
 static void compare_all(void) {
@@ -343,14 +472,17 @@ static void list_against_model(size_t align, size_t rounds) {
       step_take();
     else if (what < 985)
       step_give();
-    else if (what < 993)
+    else if (what < 992)
       step_extend();
+    else if (what < 996)
+      step_join();
     else
       step_return();
     if (i % 5000 == 0)
       compare_all();
   }
   compare_all();
+  REQUIRE(joined > 0);
   REQUIRE(tdo_space_check(&arena->space));
   stop();
 }

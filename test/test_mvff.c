@@ -1,6 +1,7 @@
 /* Testudo: MVFF pools (interface, sections 2.9-2.13 and 4.8).
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
+#include "mpsacl.h"
 #include "mpscmvff.h"
 #include "mpscmvt.h"
 #include "pool/mvff.h"
@@ -617,7 +618,105 @@ START_TEST(for_others) {
 }
 END_TEST
 
+/* The arena of the next test is client memory of SIZE bytes at BASE. */
+static void start_client(void *base, size_t size) {
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_CL_BASE, base);
+    MPS_ARGS_ADD(args, MPS_KEY_ARENA_SIZE, size);
+    ck_assert_int_eq(mps_arena_create_k(&arena, mps_arena_class_cl(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  asserted_start();
+}
+
+/* The most of the N blocks of SIZE bytes at P that lie side by side. */
+static size_t side_by_side(size_t *first_o, char **p, size_t n, size_t size) {
+  size_t most = 0;
+
+  for (size_t i = 0, run = 0; i < n; ++i) {
+    run = i > 0 && p[i] == p[i - 1] + size ? run + 1 : 1;
+    if (run > most) {
+      most = run;
+      *first_o = i + 1 - run;
+    }
+  }
+  return most;
+}
+
+/* SIZE bytes are free in a row, in several extents: the pool does not grow for
+   a block of so many. */
+static void use_over_borders(mps_pool_t pool, bool by_point, size_t size) {
+  size_t total = mps_pool_total_size(pool), used = in_use(pool);
+  mps_ap_t ap = NULL;
+  char *p;
+
+  if (by_point) {
+    ap = point(pool);
+    p = make(ap, size);
+    mps_ap_destroy(ap);
+  } else {
+    p = alloc(pool, size);
+  }
+  ck_assert_uint_le(mps_pool_total_size(pool), total);
+  ck_assert_uint_eq(in_use(pool), used + size);
+  memset(p, 1, size);
+  tdo_arena_check(arena);
+  ck_assert(tdo_freelist_check(&tdo_mvff_of(pool)->list));
+  mps_free(pool, p, size);
+}
+
+/* Blocks that had extents of their own make room for a larger one, whole, and
+   in part: the last quarter and the first one; the arena has no other. */
+START_TEST(over_borders) {
+  enum { BLOCKS = 400 };
+  static _Alignas(65536) char memory[8 << 20];
+  const size_t size = 8 * suite_pages(1);
+  static char *p[BLOCKS];
+
+  for (int way = 0; way < 4; ++way) {
+    size_t n = 0, first, run, table;
+    mps_pool_t pool;
+    mps_addr_t q;
+    if (way / 2 == 0)
+      start();
+    else
+      start_client(memory, sizeof memory);
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_SPARE, 1.0);
+      MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, size);
+      ck_assert_int_eq(
+          mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
+          MPS_RES_OK);
+    }
+    MPS_ARGS_END(args);
+    for (; n < BLOCKS && mps_alloc(&q, pool, size) == MPS_RES_OK; ++n)
+      p[n] = q;
+    if (way / 2 == 1) {
+      ck_assert_uint_lt(n, BLOCKS);
+      ck_assert_int_ne(mps_alloc(&q, pool, size), MPS_RES_OK);
+    }
+    run = side_by_side(&first, p, n, size);
+    ck_assert_uint_ge(run, 3);
+    run = tdo_min(run, 12); /* whose table takes less than a block */
+    mps_free(pool, p[first] + size / 4, size / 4 * 3);
+    for (size_t i = 1; i < run - 1; ++i)
+      mps_free(pool, p[first + i], size);
+    mps_free(pool, p[first + run - 1], size / 4 * 3);
+    /* Where the arena has no more, a table is needed, too. */
+    table = way / 2 == 0 ? 0 : size;
+    use_over_borders(pool, way % 2 == 1,
+                     (run - 2) * size + size / 4 * 6 - table);
+    mps_free(pool, p[first], size / 4);
+    mps_free(pool, p[first + run - 1] + size / 4 * 3, size / 4);
+    use_over_borders(pool, way % 2 == 1, run * size - table);
+    mps_pool_destroy(pool);
+    stop();
+  }
+}
+END_TEST
+
 SUITE_MAIN("mvff", 60, placement, extension, spare, spare_in_short_runs,
            partial_free, misuse, bad_arguments, arguments, points, frames,
            framed_points, frame_of_another_buffer, patterns, no_memory,
-           small_arena, at_random, large_blocks, for_others)
+           small_arena, at_random, large_blocks, for_others, over_borders)

@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "mpscmvt.h"
+#include "testudo.h"
 #include "test/pools.h"
 #include "test/random.h"
 #include "test/suite.h"
@@ -95,6 +96,33 @@ START_TEST(rest) {
   ap = point(pool);
   ck_assert_ptr_eq(make(ap, 1024), p);
   mps_ap_destroy(ap);
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
+/* What is free on both sides of a border between extents is one run. */
+START_TEST(over_borders) {
+  mps_pool_t pool;
+  mps_ap_t ap;
+  size_t total;
+  char *p, *q;
+
+  start();
+  pool = create(65536, 0, 0.0);
+  ap = point(pool);
+  p = fill_extent(ap);
+  q = fill_extent(ap);
+  mps_ap_destroy(ap);
+  total = mps_pool_total_size(pool);
+  ck_assert_ptr_eq(q, p + 65536);
+  mps_free(pool, p + 32768, 32768);
+  mps_free(pool, q, 32768);
+  ap = point(pool);
+  (void)make(ap, 65536);
+  mps_ap_destroy(ap);
+  ck_assert_uint_eq(mps_pool_total_size(pool), total);
+  tdo_arena_check(arena);
   mps_pool_destroy(pool);
   stop();
 }
@@ -339,5 +367,5 @@ START_TEST(at_random) {
 }
 END_TEST
 
-SUITE_MAIN("mvt", 60, adjacent, rest, oversize, misuse, arguments, frames,
-           frame_of_another_buffer, no_memory, at_random)
+SUITE_MAIN("mvt", 60, adjacent, rest, over_borders, oversize, misuse,
+           arguments, frames, frame_of_another_buffer, no_memory, at_random)
