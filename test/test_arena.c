@@ -530,6 +530,28 @@ START_TEST(test_step) {
 }
 END_TEST
 
+/* A client with nothing to do offers time again and again: what there is is
+   collected once, not all day; more when something was made. */
+START_TEST(test_step_idle) {
+  size_t before;
+  heap_start(mps_class_amc());
+  for (int round = 0; round < 3; ++round) {
+    int steps = 0;
+    for (size_t i = 0; i < 20000; ++i) {
+      mps_addr_t obj = node(2);
+      *obj_ref(obj, 0) = i % 100 == 0 ? NULL : table[0];
+      table[0] = obj;
+    }
+    before = mps_collections(arena);
+    while (mps_arena_step(arena, 10.0, 100.0) && steps < 1000)
+      ++steps;
+    ck_assert_uint_gt(mps_collections(arena), before);
+    ck_assert_int_lt(steps, 1000);
+  }
+  heap_stop();
+}
+END_TEST
+
 /* A client that allocates by mps_alloc only sees collections through, too. */
 START_TEST(test_manual_advances) {
   mps_pool_t m;
@@ -847,7 +869,7 @@ SUITE_MAIN("arena", 60, test_defaults, test_sizes, test_varargs,
            test_commit_limit, test_limit_uses_spare, test_limit_below_use,
            test_spare, test_spare_all, test_little_limits, test_pause_time,
            test_states, test_clamped_reads, test_collect_nothing, test_step,
-           test_manual_advances, test_step_clamps, test_addresses, test_look_late,
-           test_extensions, test_growth, test_growth_without_end,
-           test_little_space, test_growth_by_pieces,
+           test_step_idle, test_manual_advances, test_step_clamps,
+           test_addresses, test_look_late, test_extensions, test_growth,
+           test_growth_without_end, test_little_space, test_growth_by_pieces,
            test_process_limits, test_topless, test_destroy_in_use)

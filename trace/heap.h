@@ -93,7 +93,7 @@ struct mps_arena_s {
   size_t page_limit;     /* pages ever in use lie below */
   tdo_ring_t pools, formats, chains, threads;
   tdo_ring_t roots[TDO_RANKS];
-  size_t root_count, roots_early; /* of all ranks; with marks (root.h, .early) */
+  size_t root_count, roots_early; /* of all ranks; with marks (.early) */
   tdo_ring_t traced;     /* pools that collections look at: automatic or
                             rooted, and not without a point from the start,
                             since there is nothing in those */
@@ -169,6 +169,11 @@ struct mps_arena_s {
     size_t runs, pages, written;
   } remembered;
   double alive;          /* bytes that survived the last full collection */
+  struct {
+    double size;         /* bytes in automatic pools when it was over, */
+    uint64_t ended;      /* when that was, and how long it had worked; ns */
+    double took;
+  } whole;
   double debt;           /* bytes of scanning owed by a collection */
   double pause_left;     /* ns by which the last pause could have been
                             longer, */

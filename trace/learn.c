@@ -147,7 +147,7 @@ static void learn_adapt_client(tdo_chain_t *chain, double share,
     chain->grown = after;
 }
 
-/* CHAIN adapts to how long collections take, which is this SHARE of the time. */
+/* CHAIN adapts to how long collections take: this SHARE of the time. */
 static void learn_adapt(tdo_heap_t *heap, tdo_chain_t *chain, double share,
                         double ns, const tdo_nursery_found_t *found) {
   const tdo_trace_t *trace = &heap->trace;
@@ -231,6 +231,12 @@ static void learn_small(tdo_heap_t *heap) {
   tdo_full_minor(&heap->full, lived, 0);
 }
 
+static void learn_whole(tdo_heap_t *heap, double ns) {
+  heap->whole.size = tdo_heap_size(heap);
+  heap->whole.ended = tdo_clock_ns();
+  heap->whole.took = ns;
+}
+
 static void learn_full(tdo_heap_t *heap, double ns) {
   tdo_full_facts_t facts = {.filled = (double)heap->trace.filled,
                             .survived = (double)heap->trace.survived,
@@ -286,6 +292,8 @@ void tdo_learn(tdo_heap_t *heap) {
   learn_hold(heap);
   if (heap->explicit_collect)
     tdo_space_settle(&heap->space);
-  if (heap->trace.full)
+  if (heap->trace.full) {
     tdo_space_trim(&heap->space);
+    learn_whole(heap, ns);
+  }
 }

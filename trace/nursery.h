@@ -70,7 +70,8 @@ void tdo_nursery_sizes(double *nursery_io, double *middle_io,
                        const tdo_nursery_facts_t *facts);
 
 /* What a nursery may have where each collection scans BYTES besides what moves
-   on (.beside); bytes that may be made before what STAYED is looked at again. */
+   on (.beside); bytes that may be made before what STAYED is looked at
+   again. */
 double tdo_nursery_beside(const tdo_nursery_facts_t *facts, double bytes);
 double tdo_nursery_again(const tdo_nursery_facts_t *facts, double stayed);
 

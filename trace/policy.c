@@ -11,6 +11,8 @@
 #define ROOM_SHARE    0.1 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))
 #define SCAN_RATE     4e8  /* bytes a second, for predictions */
+#define STEP_REST     9.0  /* times as long as a full collection took, before
+                              steps begin one though nothing was made since */
 
 #define FULL_GROWN "The heap has grown since the last full collection."
 #define SMALL_FULL "The nursery of a small heap is full."
@@ -259,8 +261,9 @@ static bool policy_ramps(const tdo_heap_t *heap) {
   return false;
 }
 
-/* Collect a small heap as a whole if that is due (small.h): the nursery of CHAIN
-   is full, or if that is null, a full collection is due. True if it was. */
+/* Collect a small heap as a whole if that is due (small.h): the nursery of
+   CHAIN is full, or if that is null, a full collection is due. True if it
+   was. */
 static bool policy_small(tdo_heap_t *heap, tdo_chain_t *chain) {
   tdo_small_facts_t facts;
   bool wanted = chain == NULL;
@@ -378,6 +381,15 @@ bool tdo_policy_collect(tdo_heap_t *heap, const char *why) {
   return true;
 }
 
+/* Is a full collection in the time that a client offers worth it? Not where the
+   heap is as the last one left it, unless that is long ago: a program with
+   nothing to do would collect all day. */
+static bool policy_worth_step(const tdo_heap_t *heap, double size) {
+  return size > heap->whole.size ||
+         (double)(tdo_clock_ns() - heap->whole.ended) >=
+             STEP_REST * heap->whole.took;
+}
+
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
   uint64_t deadline =
       tdo_clock_ns() + (uint64_t)(tdo_fmin(seconds, 1e6) * 1e9);
@@ -386,7 +398,9 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
   if (!tdo_trace_busy(&heap->trace)) {
     double size = tdo_heap_size(heap);
     double predicted = size / SCAN_RATE;
-    if (size > 0 && (heap->full_owed || predicted <= multiplier * seconds)) {
+    if (size > 0 &&
+        (heap->full_owed || (predicted <= multiplier * seconds &&
+                             policy_worth_step(heap, size)))) {
       heap->debt = 0;
       worked = tdo_trace_start(heap, NULL, 0,
                                "The client offered time by a step.");

@@ -5,8 +5,8 @@
 #include "trace/shortage.h"
 
 #define ROOM_SURE 0.9   /* of what is free: survivors leave some of it */
-#define ROOM_FITS 0.75  /* the same, where a segment each is a grain or two: what
-                           describes it takes room as well */
+#define ROOM_FITS 0.75  /* the same, where a segment each is a grain or two:
+                           what describes it takes room as well */
 #define ROOM_NEAR 0.125 /* of all memory, that is little room */
 #define ROOM_PACE 0.25  /* of what is free, while a full collection runs */
 
