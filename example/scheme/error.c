@@ -32,11 +32,6 @@ void raise_kind(const char *kind, const char *proc, const char *message,
   raise_value(make_error(kind, name, string_from_c(message), irritants));
 }
 
-void raise_named(const char *kind, val proc, const char *message,
-                 val irritants) {
-  raise_value(make_error(kind, proc, string_from_c(message), irritants));
-}
-
 void raise_error(const char *proc, const char *message, val irritants) {
   raise_kind("error", proc, message, irritants);
 }
@@ -46,8 +41,13 @@ void raise_file(const char *proc, const char *message, val name, int error) {
   raise_kind("file", proc, message, cons(name, cons(why, NIL)));
 }
 
+/* What only the prelude calls has a name of its own, which a program does not
+   know: that of the procedure it is a part of, and a sign. */
 const char *prim_name(void) {
-  return vm.fp[-1] == FALSE ? NULL : prim_table[vm.prim]->name;
+  if (vm.fp[-1] == FALSE)
+    return NULL;
+  const char *name = prim_table[vm.prim]->name;
+  return name[0] == '%' ? name + 1 : name;
 }
 
 void raise_type(int i, val bad, const char *expected) {

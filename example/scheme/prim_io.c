@@ -311,10 +311,17 @@ static val p_write_char(int argc, val *argv) {
 
 static val p_write_string(int argc, val *argv) {
   val s = arg_string(argv, 0), port = output(argc, argv, 1);
-  size_t start, end;
+  char part[256];
+  size_t start, end, used = 0;
   arg_range(argc, argv, 2, STRING_LEN(s), &start, &end);
-  for (size_t i = start; i < end; i++)
-    port_putc(port, string_get(s, i));
+  for (size_t i = start; i < end; i++) {
+    if (used + 4 > sizeof part) { /* a character is no longer */
+      port_write(port, part, used);
+      used = 0;
+    }
+    used += utf8_encode(string_get(s, i), part + used);
+  }
+  port_write(port, part, used);
   return UNSPEC;
 }
 

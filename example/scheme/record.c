@@ -11,6 +11,7 @@
 
 /* ---- records */
 
+/* Told where the accessor is called, not where the type is defined. */
 void record_type_error(val v, val rtd, val accessor) {
   char text[120];
   if (!is_type(rtd, T_RTD))
@@ -19,7 +20,11 @@ void record_type_error(val v, val rtd, val accessor) {
   snprintf(text, sizeof text, "argument 1 is not a record of type %.60s",
            type);
   c_string_free(type);
-  raise_named("type", accessor, text, cons(v, NIL));
+  val e = make_error("type", accessor, string_from_c(text), cons(v, NIL));
+  val place = caller_place();
+  if (place != FALSE)
+    ERROR_PLACE(e) = place;
+  raise_value(e);
 }
 
 val make_rtd(val name, val fields) {

@@ -232,9 +232,6 @@ NORETURN void raise_file(const char *proc, const char *message, val name,
                          int error);
 /* A condition that says where the program is. */
 val make_error(const char *kind, val proc, val message, val irritants);
-/* The same, for a procedure named by a symbol or FALSE. */
-NORETURN void raise_named(const char *kind, val proc, const char *message,
-                          val irritants);
 NORETURN void raise_syntax(const char *message, val form);
 /* Message of a condition, written to port. */
 void report_condition(val condition, val port);
@@ -244,7 +241,9 @@ void check_c_depth(void); /* raises an error if it is */
 void check_form_depth(void); /* the same, about the form being compiled */
 /* "file:line:column" of a position in a file, or FALSE. */
 val place_string(val file, val pos);
+/* Where the program is; where what runs was called from. FALSE if unknown. */
 val current_place(void);
+val caller_place(void);
 
 /* ---- read.c, number.c */
 

@@ -8,7 +8,8 @@
    The scopes that are open lie within each other, and each has its depth. All
    their bindings are in one table, by the addresses of their identifiers, which
    the region keeps where they are; of one identifier's, the newest is the
-   innermost. A scope seen from outside, by an alias, is the outer ones alone. */
+   innermost. A scope seen from outside, by an alias, is the outer ones
+   alone. */
 #include "ast.h"
 
 static struct {

@@ -197,15 +197,26 @@ static val place_of_pc(void) {
   return place_in_code(code, (const char *)vm.pc - (const char *)code);
 }
 
-val current_place(void) {
-  val *fp = vm.fp;
-  val place = place_of_pc();
-  for (int frames = 0; place == FALSE && frames < 100; frames++) {
+/* Where a caller of the code in the frame at FP is, the nearest that has a
+   place. */
+static val place_of_caller(val *fp) {
+  for (int frames = 0; frames < 100; frames++) {
     if (fp[-3] == FIX(0))
       return place_in_segment(vm.root[R_SEGMENT], fix_int(vm.root[R_SEGTOP]));
     val *caller = fp - fix_int(fp[-3]);
-    place = place_in_closure(caller[-1], fix_int(fp[-2]));
+    val place = place_in_closure(caller[-1], fix_int(fp[-2]));
+    if (place != FALSE)
+      return place;
     fp = caller;
   }
-  return place;
+  return FALSE;
+}
+
+val current_place(void) {
+  val place = place_of_pc();
+  return place == FALSE ? place_of_caller(vm.fp) : place;
+}
+
+val caller_place(void) {
+  return place_of_caller(vm.fp);
 }

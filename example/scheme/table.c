@@ -105,8 +105,9 @@ static uint64_t hash_bytes(val v) {
   return mix(h);
 }
 
-/* Looks at a bounded part of a structure, which may be circular: at so much that
-   what programs use for keys (a board, a line of a file) seldom differs beyond. */
+/* Looks at a bounded part of a structure, which may be circular: at so much
+   that what programs use for keys (a board, a line of a file) seldom differs
+   beyond. */
 #define HASH_MOST 4096
 
 static uint64_t hash_equal(val v, int *budget) {
