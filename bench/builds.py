@@ -9,7 +9,8 @@ import subprocess
 
 BENCH = pathlib.Path(__file__).resolve().parent
 TOP = BENCH.parent
-# Aligned, since where a loop of a few nanoseconds lies is worth a quarter of it.
+# Aligned, since where a loop of a few nanoseconds lies is worth a quarter of
+# it.
 FLAGS = ["-std=gnu11", "-O2", "-g", "-fno-strict-aliasing",
          "-falign-functions=64", "-falign-loops=64", "-Wall",
          "-Wextra", f"-I{TOP}"]

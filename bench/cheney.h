@@ -1,5 +1,5 @@
-/* Testudo: what the least copiers share: their halves of memory, and how they are
-   timed. SPDX-License-Identifier: BSD-2-Clause */
+/* Testudo: what the least copiers share: their halves of memory, and how they
+   are timed. SPDX-License-Identifier: BSD-2-Clause */
 #ifndef TDO_BENCH_CHENEY_H
 #define TDO_BENCH_CHENEY_H
 

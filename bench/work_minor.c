@@ -6,7 +6,7 @@
 
 #define VECTOR_SLOTS 511
 #define WRITTEN      512 /* vectors, spread over the heap */
-#define WARM         4   /* times fewer writes to settle the heap than to time */
+#define WARM         4   /* times fewer writes to settle the heap than timed */
 
 const char workload_name[] = "minor";
 const unsigned workload_batch = 16;

@@ -21,8 +21,8 @@ from testudo_tool import ending, kernel, modes, pictures, tally  # noqa: E402
 
 # The report's settings: two generations of 6,400 KB, an arena of 1 GiB.
 SETTINGS = ["--arena=1G", "--gen=6400:0.85", "--gen=6400:0.45"]
-# The heaps are small, so that they would be collected as a whole, which needs no
-# barriers: nothing would be seen of the shield. And where a mode is slow,
+# The heaps are small, so that they would be collected as a whole, which needs
+# no barriers: nothing would be seen of the shield. And where a mode is slow,
 # generations would grow.
 GENERATIONS = {"TESTUDO_SMALL": "0", "TESTUDO_ADAPT": "off"}
 WORKLOADS = {

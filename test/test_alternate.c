@@ -275,5 +275,6 @@ START_TEST(past_the_end) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("alternate", 60, {elsewhere, 3}, {above, 3}, {below, 3}, {beside, 1},
+SUITE_LOOPS_MAIN("alternate", 60, {elsewhere, 3}, {above, 3}, {below, 3},
+                 {beside, 1},
                  {past_the_end, sizeof ends / sizeof ends[0]})

@@ -319,7 +319,8 @@ static void check_sizes(size_t refs) {
   table[0] = NULL;
   mps_ap_destroy(ap); /* it may have a buffer, and a segment for that */
   collect();
-  ck_assert_uint_lt(mps_pool_total_size(pool), refs * WORD + suite_pages(20000));
+  ck_assert_uint_lt(mps_pool_total_size(pool),
+                    refs * WORD + suite_pages(20000));
   ap = point(pool);
   heap_stop();
 }

@@ -750,7 +750,7 @@ START_TEST(in_a_reserve) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("interrupt", 60, {in_a_reserve, 3}, {in_a_handler, 2}, {in_a_fault_handler, 1},
-                 {in_a_callback, 2 * MISTAKES},
+SUITE_LOOPS_MAIN("interrupt", 60, {in_a_reserve, 3}, {in_a_handler, 2},
+                 {in_a_fault_handler, 1}, {in_a_callback, 2 * MISTAKES},
                  {in_a_callback_at_a_barrier, MISTAKES}, {at_any_moment, 1},
                  {in_a_stop, 4})

@@ -219,7 +219,8 @@ static double most = 64 * MIB; /* that it may have */
 
 /* TIMES nurseries of SIZE take COST ns a byte, and more than their share of the
    time: the size that comes of it. */
-static double collect(tdo_nursery_t *n, double size, double cost, unsigned times) {
+static double collect(tdo_nursery_t *n, double size, double cost,
+                      unsigned times) {
   tdo_nursery_found_t found = {size, share * size, share * size, most};
   for (unsigned i = 0; i < times; ++i) {
     tdo_nursery_note(n, cost * size, size, share * size);

@@ -46,7 +46,8 @@ static void grow(tdo_space_t *sp, char *base, size_t size) {
     REQUIRE(res == MPS_RES_OK);
     REQUIRE(tdo_space_add_block(sp, base, size) == MPS_RES_PARAM);
   }
-  REQUIRE(tdo_space_reserved(sp) > reserved && tdo_space_reserved(sp) <= reserved + size);
+  REQUIRE(tdo_space_reserved(sp) > reserved &&
+          tdo_space_reserved(sp) <= reserved + size);
   REQUIRE(sp->committed <= tdo_space_reserved(sp));
   REQUIRE(tdo_space_check(sp));
 }

@@ -247,7 +247,8 @@ START_TEST(churned_dirty) {
 }
 END_TEST
 
-/* After a full collection that had no nursery to look at, the next one tells. */
+/* After a full collection that had no nursery to look at, the next one
+   tells. */
 START_TEST(looked_at) {
   size_t before;
   begin_unhurried();

@@ -270,7 +270,8 @@ static void replay_print(const tdo_shield_settings_t *settings) {
          "\"calls\": %zu, \"pages\": %zu, \"changed\": %zu, "
          "\"hits\": %zu, \"read_hits\": %zu, \"spread\": %zu, "
          "\"declined\": %zu, \"mappings\": %zu, "
-         "\"track_calls\": %zu, \"arms\": %zu, \"harvests\": %zu, \"track_pages\": %zu, "
+         "\"track_calls\": %zu, \"arms\": %zu, \"harvests\": %zu, "
+         "\"track_pages\": %zu, "
          "\"harvest_pages\": %zu, \"kernel_faults\": %zu, "
          "\"bound\": %zu}\n",
          tdo_shield_mode_name(settings->mode), settings->queue_length,

@@ -71,7 +71,8 @@ def draw_calls(axes, profiles, marks):
         places = [row + (index - (len(profiles) - 1) / 2) * height
                   for row in range(len(names))]
         axes.barh(places, [max(n - LEAST, 0) for n in numbers],
-                  height * 0.92, left=LEAST, label=mode, color=COLOURS[index % len(COLOURS)])
+                  height * 0.92, left=LEAST, label=mode,
+                  color=COLOURS[index % len(COLOURS)])
         for place, number in zip(places, numbers):
             axes.text(max(number, LEAST) * 1.15, place, f"{number:,}",
                       va="center", fontsize=7, color=INK, zorder=4,
