@@ -420,8 +420,7 @@ static size_t freelist_return_from(tdo_freelist_t *fl, tdo_extent_t *e,
   size_t unit = 0, done = 0, most = tdo_min(bytes, e->held);
 
   while (done < most &&
-         (unit = tdo_bits_next_clear(e->runs.used, unit, e->runs.units)) <
-             e->runs.units) {
+         (unit = tdo_runs_next(&e->runs, unit)) < e->runs.units) {
     tdo_area_t area = {e, freelist_at(fl, e, unit), NULL};
     unit = tdo_runs_limit(&e->runs, unit);
     area.limit = freelist_at(fl, e, unit);
@@ -452,7 +451,7 @@ bool tdo_freelist_next(tdo_area_t *area_io, const tdo_freelist_t *fl) {
   }
   for (; at != ring; at = at->next, from = 0) {
     tdo_extent_t *e = TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, at);
-    size_t unit = tdo_bits_next_clear(e->runs.used, from, e->runs.units);
+    size_t unit = tdo_runs_next(&e->runs, from);
     if (unit < e->runs.units) {
       area_io->extent = e;
       area_io->base = freelist_at(fl, e, unit);
@@ -472,8 +471,7 @@ bool tdo_freelist_check(tdo_freelist_t *fl) {
     tdo_extent_t *e = TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, node);
     size_t units = e->runs.units, held = 0;
     TDO_CHECK(e->seg.sig == TDO_SEG_SIG && tdo_runs_check(&e->runs));
-    TDO_CHECK(e->free == (units - tdo_bits_count(e->runs.used, 0, units))
-                             << fl->shift);
+    TDO_CHECK(e->free == tdo_runs_count(&e->runs) << fl->shift);
     for (const char *at = e->origin; at < freelist_at(fl, e, units);
          at += freelist_grain(fl)) {
       if (tdo_space_owner(sp, at) == e)

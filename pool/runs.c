@@ -42,22 +42,19 @@ size_t tdo_runs_bytes(size_t units) {
          tdo_starts_bytes(runs_words(units)) + runs_bits_bytes(units);
 }
 
-void tdo_runs_init(tdo_runs_t *r, size_t units, void *memory) {
-  char *p = memory;
+/* .plain: the free units begin at EDGE. */
+static void runs_edge(tdo_runs_t *r, size_t edge) {
+  r->edge = edge;
+  r->starts.most = (unsigned)tdo_min(r->units - edge, TDO_STARTS_MOST);
+}
 
+void tdo_runs_init(tdo_runs_t *r, size_t units, void *memory) {
   TDO_CHECK(units > 0);
   r->units = units;
   r->height = runs_height(units);
-  r->sums = (tdo_run_sum_t *)(void *)p;
-  p += runs_sums_bytes(units);
-  r->stale = (tdo_bits_t *)(void *)p;
-  r->stale_first = r->stale_limit = 0;
-  p += runs_stale_bytes(units);
-  memset(memory, 0, (size_t)(p - (char *)memory));
-  r->used = (tdo_bits_t *)(void *)(p + tdo_starts_bytes(runs_words(units)));
-  memset(r->used, 0xFF, runs_bits_bytes(units));
-  ++r->used;
-  tdo_starts_init(&r->starts, r->used, runs_words(units), p);
+  r->memory = memory;
+  r->plain = true;
+  runs_edge(r, units);
 }
 
 /* Is there a run of N set bits in X? N <= TDO_WORD_BITS. */
@@ -164,9 +161,36 @@ static bool runs_in_one(size_t base, size_t limit) {
   return base / TDO_WORD_BITS == (limit - 1) / TDO_WORD_BITS;
 }
 
+/* .plain holds no more: write the table. */
+static void runs_spread(tdo_runs_t *r) {
+  size_t units = r->units, edge = r->edge;
+  char *p = r->memory;
+
+  r->plain = false;
+  r->sums = (tdo_run_sum_t *)(void *)p;
+  p += runs_sums_bytes(units);
+  r->stale = (tdo_bits_t *)(void *)p;
+  r->stale_first = r->stale_limit = 0;
+  p += runs_stale_bytes(units);
+  memset(r->memory, 0, (size_t)(p - (char *)r->memory));
+  r->used = (tdo_bits_t *)(void *)(p + tdo_starts_bytes(runs_words(units)));
+  memset(r->used, 0xFF, runs_bits_bytes(units));
+  ++r->used;
+  tdo_starts_init(&r->starts, r->used, runs_words(units), p);
+  if (edge < units)
+    tdo_runs_free(r, edge, units);
+}
+
 void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit) {
   TDO_CRITICAL(base < limit && limit <= r->units); /* .beyond */
   TDO_CRITICAL(tdo_runs_all_used(r, base, limit));
+  if (TDO_UNLIKELY(r->plain)) {
+    if (limit == r->edge) {
+      runs_edge(r, base);
+      return;
+    }
+    runs_spread(r);
+  }
   if (TDO_LIKELY(runs_in_one(base, limit)))
     r->used[base / TDO_WORD_BITS] &= ~runs_mask(base, limit);
   else
@@ -178,6 +202,13 @@ void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit) {
 void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit) {
   TDO_CRITICAL(base < limit && limit <= r->units);
   TDO_CRITICAL(tdo_runs_all_free(r, base, limit));
+  if (TDO_UNLIKELY(r->plain)) {
+    if (base == r->edge) {
+      runs_edge(r, limit);
+      return;
+    }
+    runs_spread(r);
+  }
   if (TDO_LIKELY(runs_in_one(base, limit)))
     r->used[base / TDO_WORD_BITS] |= runs_mask(base, limit);
   else
@@ -187,12 +218,16 @@ void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit) {
 }
 
 bool tdo_runs_all_used(const tdo_runs_t *r, size_t base, size_t limit) {
+  if (TDO_UNLIKELY(r->plain))
+    return limit <= r->edge;
   return TDO_LIKELY(runs_in_one(base, limit))
              ? (~r->used[base / TDO_WORD_BITS] & runs_mask(base, limit)) == 0
              : tdo_bits_all_set(r->used, base, limit);
 }
 
 size_t tdo_runs_longest(tdo_runs_t *r) {
+  if (TDO_UNLIKELY(r->plain))
+    return r->units - r->edge;
   if (r->starts.most < TDO_STARTS_MOST)
     return r->starts.most;
   runs_renew(r);
@@ -247,7 +282,15 @@ static bool runs_highest_long(size_t *base_o, tdo_runs_t *r, size_t n) {
   return true;
 }
 
+/* .plain: the only run, if it has N units. */
+static bool runs_only(size_t *base_o, const tdo_runs_t *r, size_t n) {
+  *base_o = r->edge;
+  return n <= r->units - r->edge;
+}
+
 bool tdo_runs_lowest(size_t *base_o, tdo_runs_t *r, size_t n) {
+  if (TDO_UNLIKELY(r->plain))
+    return runs_only(base_o, r, n);
   if (n > r->starts.most)
     return n > TDO_STARTS_MOST && r->starts.most == TDO_STARTS_MOST &&
            runs_lowest_long(base_o, r, n);
@@ -256,6 +299,8 @@ bool tdo_runs_lowest(size_t *base_o, tdo_runs_t *r, size_t n) {
 }
 
 bool tdo_runs_highest(size_t *base_o, tdo_runs_t *r, size_t n) {
+  if (TDO_UNLIKELY(r->plain))
+    return runs_only(base_o, r, n);
   if (n > r->starts.most)
     return n > TDO_STARTS_MOST && r->starts.most == TDO_STARTS_MOST &&
            runs_highest_long(base_o, r, n);
@@ -276,8 +321,11 @@ size_t tdo_runs_largest(tdo_runs_t *r) {
 size_t tdo_runs_start(tdo_runs_t *r, size_t at) {
   size_t cell = (at - tdo_min(at, RUNS_CELL)) / RUNS_CELL;
   size_t i = ((size_t)1 << r->height) + cell, len = RUNS_CELL;
-  size_t start = tdo_bits_last_set(r->used, cell * RUNS_CELL, at);
+  size_t start;
 
+  if (TDO_UNLIKELY(r->plain))
+    return r->edge;
+  start = tdo_bits_last_set(r->used, cell * RUNS_CELL, at);
   if (start > cell * RUNS_CELL)
     return start;
   runs_renew(r);
@@ -293,8 +341,11 @@ size_t tdo_runs_start(tdo_runs_t *r, size_t at) {
 size_t tdo_runs_limit(tdo_runs_t *r, size_t at) {
   size_t cell = tdo_min(at / RUNS_CELL + 1, runs_cells(r->units) - 1);
   size_t i = ((size_t)1 << r->height) + cell, len = RUNS_CELL;
-  size_t limit = tdo_bits_next_set(r->used, at, (cell + 1) * RUNS_CELL);
+  size_t limit;
 
+  if (TDO_UNLIKELY(r->plain))
+    return r->units;
+  limit = tdo_bits_next_set(r->used, at, (cell + 1) * RUNS_CELL);
   if (limit < (cell + 1) * RUNS_CELL)
     return limit;
   runs_renew(r);
@@ -311,6 +362,12 @@ bool tdo_runs_check(tdo_runs_t *r) {
   size_t leaves = (size_t)1 << r->height, cells = runs_cells(r->units);
   tdo_run_sum_t sum;
 
+  if (r->plain) {
+    TDO_CHECK(r->edge <= r->units);
+    TDO_CHECK(r->starts.most ==
+              tdo_min(r->units - r->edge, TDO_STARTS_MOST)); /* .plain */
+    return true;
+  }
   TDO_CHECK(
       tdo_bits_all_set(r->used, r->units, cells * RUNS_CELL)); /* .beyond */
   TDO_CHECK(tdo_starts_check(&r->starts));

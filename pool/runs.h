@@ -10,6 +10,10 @@
    free runs at its two ends and its longest one. A change only notes that the
    sums of its cells are stale; who asks for a sum renews them first.
 
+   .plain  A table is not written to while all that is used comes before all
+   that is free, as in an extent for one large block, or one that is filled for
+   the first time: where the free units begin is all that there is to know.
+
    Invariants:
    .beyond  units from `units` up to the end of the last cell are used.
    .sum     every node's sum is that of the bits below it, if none of the
@@ -30,6 +34,9 @@ typedef struct tdo_run_sum {
 
 typedef struct tdo_runs {
   size_t units;
+  bool plain;          /* if so, units from `edge` on are free, and of the rest */
+  size_t edge;         /* only starts.most is right; see .plain */
+  void *memory;
   unsigned height;     /* the tree has 1 << height leaves */
   tdo_run_sum_t *sums; /* children of node i are 2i and 2i + 1; root is 1 */
   tdo_bits_t *stale;   /* cells */
@@ -46,8 +53,9 @@ void tdo_runs_init(tdo_runs_t *r, size_t units, void *memory);
 bool tdo_runs_check(tdo_runs_t *r);
 
 /* Make [BASE, LIMIT), not empty, free (used); all of it was used (free)
-   before. O(log n), and O(LIMIT - BASE) by words. Renewing sums costs as much
-   again, once for each change. */
+   before. O(1) while .plain holds, O(UNITS) by words when it ends, else O(log n),
+   and O(LIMIT - BASE) by words. Renewing sums costs as much again, once for each
+   change. */
 void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit);
 void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit);
 
@@ -55,7 +63,19 @@ bool tdo_runs_all_used(const tdo_runs_t *r, size_t base, size_t limit);
 
 static inline bool tdo_runs_all_free(const tdo_runs_t *r, size_t base,
                                      size_t limit) {
-  return tdo_bits_all_clear(r->used, base, limit);
+  return r->plain ? base >= r->edge
+                  : tdo_bits_all_clear(r->used, base, limit);
+}
+
+/* The first free unit from FROM on, or `units`; how many there are. */
+static inline size_t tdo_runs_next(const tdo_runs_t *r, size_t from) {
+  return r->plain ? tdo_max(from, r->edge)
+                  : tdo_bits_next_clear(r->used, from, r->units);
+}
+
+static inline size_t tdo_runs_count(const tdo_runs_t *r) {
+  return r->units -
+         (r->plain ? r->edge : tdo_bits_count(r->used, 0, r->units));
 }
 
 /* Length of the longest free run; the same, but at most TDO_STARTS_MOST, in

@@ -24,6 +24,20 @@ static size_t model_run(size_t at, size_t units) {
   return end - at;
 }
 
+static size_t model_next(size_t at, size_t units) {
+  while (at < units && !is_free[at])
+    ++at;
+  return at;
+}
+
+static size_t model_count(size_t units) {
+  size_t count = 0;
+
+  for (size_t i = 0; i < units; ++i)
+    count += is_free[i];
+  return count;
+}
+
 /* Compare every question with the answer of the model. */
 static void compare_runs(tdo_runs_t *r, size_t n) {
   size_t low = SIZE_MAX, high = SIZE_MAX, most = 0, most_at = 0, got;
@@ -97,6 +111,48 @@ START_TEST(table_against_model) {
   random_start();
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
     runs_against_model(sizes[i], tdo_min(4000, 20000000 / sizes[i]));
+}
+END_TEST
+
+/* Tables of which a few ranges were used, mostly side by side from the start:
+   some are never written to. */
+START_TEST(plain_tables) {
+  enum { TABLES = 3000, CHANGES = 12, UNITS = 5000 };
+  void *memory = malloc(tdo_runs_bytes(UNITS));
+  size_t plain = 0;
+
+  random_start();
+  for (size_t t = 0; t < TABLES; ++t) {
+    size_t units = 1 + random_below(random_below(2) ? 200 : UNITS), edge = 0;
+    tdo_runs_t r;
+    memset(memory, 0x5A, tdo_runs_bytes(units));
+    tdo_runs_init(&r, units, memory);
+    tdo_runs_free(&r, 0, units);
+    memset(is_free, 0, sizeof is_free);
+    memset(is_free, true, units);
+    for (size_t i = 0; i < CHANGES; ++i) {
+      size_t base = edge, limit = edge, rule = random_below(30);
+      if (rule == 0 || (rule < 20 && edge < units)) {
+        base = rule == 0 ? random_below(units) : edge;
+        limit = base + like(base, 1 + random_below(units - base));
+      } else if (edge > 0) {
+        base = random_below(edge);
+        limit = edge;
+      }
+      if (base == limit || like(base, limit - base) != limit - base)
+        continue;
+      (is_free[base] ? tdo_runs_take : tdo_runs_free)(&r, base, limit);
+      edge = is_free[base] ? limit : base;
+      memset(is_free + base, !is_free[base], limit - base);
+      compare_runs(&r, 1 + random_below(units));
+      REQUIRE(tdo_runs_count(&r) == model_count(units));
+      REQUIRE(tdo_runs_next(&r, base) == model_next(base, units));
+      REQUIRE(tdo_runs_check(&r));
+    }
+    plain += r.plain;
+  }
+  REQUIRE(plain > TABLES / 10 && plain < TABLES);
+  free(memory);
 }
 END_TEST
 
@@ -618,5 +674,6 @@ START_TEST(too_large) {
 }
 END_TEST
 
-SUITE_MAIN("freelist", 100, table_against_model, extents_against_model,
-           many_extents, holes, all_grains, no_memory_needed, too_large)
+SUITE_MAIN("freelist", 100, table_against_model, plain_tables,
+           extents_against_model, many_extents, holes, all_grains,
+           no_memory_needed, too_large)
