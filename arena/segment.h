@@ -26,8 +26,8 @@ struct tdo_seg {
    descriptor's other fields are the caller's. Results as tdo_space_alloc. */
 mps_res_t tdo_seg_init(tdo_seg_t *seg, tdo_space_t *sp, size_t size,
                        tdo_group_t group, bool high, void *pool);
-/* Begin SEG over [BASE, LIMIT), grains that other segments of POOL have; those
-   of [BASE, LIMIT) become SEG's. */
+/* The same over [BASE, LIMIT), grains that other segments of POOL have: SEG is
+   set for them, and becomes their owner piece by piece. */
 void tdo_seg_set(tdo_seg_t *seg, char *base, char *limit, void *pool);
 void tdo_seg_adopt(tdo_seg_t *seg, tdo_space_t *sp, const char *base,
                    const char *limit);

@@ -1,7 +1,8 @@
 /* Testudo: the least that can copy objects it knows only by the methods of
-   their format, as a library behind mps.h must: no barriers, no checks, one size of
-   object, nothing to look up. What is between this and cheney.c is the price of
-   the interface; what is between this and a library, that of the library.
+   their format, as a library behind mps.h must: no barriers, no checks, one
+   size of object, nothing to look up. What is between this and cheney.c is the
+   price of the interface; what is between this and a library, that of the
+   library.
    SPDX-License-Identifier: BSD-2-Clause
 
    usage: cheney_format DEPTH: copies a binary tree, depth-first as built. */

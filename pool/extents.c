@@ -30,13 +30,19 @@ static size_t extents_most(const tdo_extents_t *node) {
   return most;
 }
 
+/* Length of the free run over the border between what A and B sum up. */
+static size_t extents_across(const tdo_extents_sum_t *a,
+                             const tdo_extents_sum_t *b) {
+  return a->limit == b->base && a->suffix > 0 && b->prefix > 0
+             ? a->suffix + b->prefix
+             : 0;
+}
+
 /* SUM, of what comes before, becomes that of both. */
 static void extents_join(tdo_extents_sum_t *sum, const tdo_extents_sum_t *b) {
   bool meet = sum->limit == b->base;
 
-  if (meet && sum->suffix > 0 && b->prefix > 0)
-    sum->joint = tdo_max(sum->joint, sum->suffix + b->prefix);
-  sum->joint = tdo_max(sum->joint, b->joint);
+  sum->joint = tdo_max(extents_across(sum, b), tdo_max(sum->joint, b->joint));
   if (meet && sum->prefix == (size_t)(sum->limit - sum->base))
     sum->prefix += b->prefix;
   if (meet && b->suffix == (size_t)(b->limit - b->base))
@@ -65,7 +71,7 @@ static bool extents_sum_equal(const tdo_extents_sum_t *a,
 static tdo_extents_sum_t extents_sum_one(const tdo_freelist_t *fl,
                                          tdo_extent_t *extent, size_t reach) {
   tdo_extents_sum_t sum = {extent->seg.base, extent->seg.limit, 0, 0, 0};
-  size_t grain = (size_t)1 << fl->space->grain_shift;
+  size_t grain = tdo_space_bytes(fl->space, 1);
   size_t first = (size_t)(sum.base - extent->origin) >> fl->shift;
   size_t limit = (size_t)(sum.limit - extent->origin) >> fl->shift;
   tdo_runs_t *r = &extent->runs;
@@ -459,8 +465,7 @@ static char *extents_joint_in(const tdo_extents_t **below_o,
   *below_o = NULL;
   for (unsigned i = 0; i < node->count; ++i) {
     const tdo_extents_sum_t *next = &node->sum[i];
-    if (i > 0 && sum.limit == next->base && sum.suffix > 0 &&
-        next->prefix > 0 && sum.suffix + next->prefix >= size)
+    if (i > 0 && extents_across(&sum, next) >= size)
       return sum.limit - sum.suffix;
     if (next->joint >= size) {
       *below_o = node->entry[i].node; /* leaves have none */

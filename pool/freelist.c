@@ -178,14 +178,23 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
   return MPS_RES_OK;
 }
 
-/* The extent of POOL in which AT is free; or null. */
+/* The pool's extent that has the grain of AT, whatever AT is; or null. */
+static tdo_extent_t *freelist_extent_of(const tdo_freelist_t *fl,
+                                        const char *at) {
+  tdo_seg_t *seg = tdo_seg_of(fl->space, at);
+
+  return seg == NULL || seg->automatic || seg->pool != fl->pool
+             ? NULL
+             : (tdo_extent_t *)(void *)seg;
+}
+
+/* The same if AT is free, else null. */
 static tdo_extent_t *freelist_free_at(const tdo_freelist_t *fl,
                                       const char *at) {
-  tdo_seg_t *seg = tdo_seg_of(fl->space, at);
-  tdo_extent_t *e = (tdo_extent_t *)(void *)seg;
+  tdo_extent_t *e = freelist_extent_of(fl, at);
   size_t unit;
 
-  if (seg == NULL || seg->automatic || seg->pool != fl->pool)
+  if (e == NULL)
     return NULL;
   unit = freelist_unit(fl, e, at);
   return tdo_runs_all_free(&e->runs, unit, unit + 1) ? e : NULL;
@@ -303,20 +312,16 @@ void tdo_freelist_take(tdo_freelist_t *fl, const tdo_area_t *area) {
 tdo_extent_t *tdo_freelist_used(const tdo_freelist_t *fl, const char *base,
                                 const char *limit) {
   tdo_space_t *sp = fl->space;
-  tdo_seg_t *seg = tdo_seg_of(sp, base);
-  tdo_extent_t *e;
+  tdo_extent_t *e = freelist_extent_of(fl, base);
 
-  if (seg == NULL || seg->automatic || seg->pool != fl->pool)
-    return NULL;
-  e = (tdo_extent_t *)(void *)seg;
-  if (base >= limit || limit > seg->limit ||
+  if (e == NULL || base >= limit || limit > e->seg.limit ||
       !tdo_runs_all_used(&e->runs, freelist_unit(fl, e, base),
                          freelist_unit(fl, e, limit)))
     return NULL;
   /* .holes: what was given back is not free either. */
   for (size_t g = tdo_space_grain(sp, base) + 1;
        g <= tdo_space_grain(sp, limit - 1); ++g)
-    if (sp->owner[g] != seg)
+    if (sp->owner[g] != e)
       return NULL;
   return e;
 }

@@ -34,10 +34,10 @@ typedef struct tdo_run_sum {
 
 typedef struct tdo_runs {
   size_t units;
-  bool plain;          /* if so, units from `edge` on are free, and of the rest */
-  size_t edge;         /* only starts.most is right; see .plain */
-  void *memory;
   unsigned height;     /* the tree has 1 << height leaves */
+  void *memory;
+  bool plain;          /* if so, nothing below is set but starts.most and */
+  size_t edge;         /* this, where the free units begin; see .plain */
   tdo_run_sum_t *sums; /* children of node i are 2i and 2i + 1; root is 1 */
   tdo_bits_t *stale;   /* cells */
   size_t stale_first, stale_limit;
@@ -53,9 +53,9 @@ void tdo_runs_init(tdo_runs_t *r, size_t units, void *memory);
 bool tdo_runs_check(tdo_runs_t *r);
 
 /* Make [BASE, LIMIT), not empty, free (used); all of it was used (free)
-   before. O(1) while .plain holds, O(UNITS) by words when it ends, else O(log n),
-   and O(LIMIT - BASE) by words. Renewing sums costs as much again, once for each
-   change. */
+   before. O(1) while .plain holds, O(units) by words when it ends, else
+   O(log n), and O(LIMIT - BASE) by words. Renewing sums costs as much again, once
+   for each change. */
 void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit);
 void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit);
 

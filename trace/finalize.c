@@ -373,6 +373,8 @@ void tdo_finals_forget(mps_arena_t heap, tdo_pool_t *pool) {
 
 void tdo_finals_scan_messages(mps_arena_t heap, tdo_scan_t *scan) {
   finals_scan_queue(scan);
-  TDO_RING_FOR(node, &heap->messages.retrieved)
-  (void)finals_scan_message(scan, TDO_RING_ENTRY(tdo_message_t, ring, node));
+  TDO_RING_FOR(node, &heap->messages.retrieved) {
+    tdo_message_t *m = TDO_RING_ENTRY(tdo_message_t, ring, node);
+    (void)finals_scan_message(scan, m);
+  }
 }
