@@ -5,6 +5,8 @@
 #include "code/check.h"
 #include "code/event.h"
 
+#define WHOLE_PART 4 /* 1/4 of an extent is much of it */
+
 static size_t freelist_grain(const tdo_freelist_t *fl) {
   return (size_t)1 << fl->space->grain_shift;
 }
@@ -394,9 +396,10 @@ size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
   if (bytes == 0 || part.base >= part.limit)
     return 0;
   most = tdo_area_size(&part);
-  if (bytes < most) /* the highest grains */
-    part.base = part.limit - tdo_round_up(bytes, grain);
-  most = tdo_area_size(&part);
+  if (bytes < most && (most < e->held || bytes < most / WHOLE_PART)) {
+    most = tdo_round_up(bytes, grain); /* the highest grains */
+    part.base = part.limit - most;
+  }
   if (fl->leaving != NULL)
     fl->leaving(fl->pool, part.base, part.limit);
   tdo_freelist_take(fl, &part);

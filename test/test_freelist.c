@@ -378,7 +378,9 @@ static void step_return(void) {
   last = area.extent->held == most;
   /* The model must forget the extent before it is unmade. */
   if (low < high && bytes > 0) {
-    most = bytes < most ? tdo_min(most, tdo_round_up(bytes, grain)) : most;
+    /* all of an extent goes if a quarter of it has to */
+    if (bytes < most && !(last && bytes >= most / 4))
+      most = tdo_round_up(bytes, grain);
     model_take((run_t){area.extent, high - most, high});
     last = area.extent->held == most;
   } else {

@@ -136,6 +136,31 @@ START_TEST(spare_in_short_runs) {
 }
 END_TEST
 
+/* A buffer that grows by a tenth at a time, beside small blocks that stay: of
+   each extent that it leaves all goes back, or nothing, so that what is free
+   lies together and serves it again. */
+START_TEST(growing_buffer) {
+  mps_pool_t pool;
+  size_t size = 4096, was = 0;
+  char *p, *old = NULL;
+
+  start();
+  CREATE(pool, mps_class_mvff(), SPARE, 0.75);
+  for (; size < (size_t)4 << 20; size += size / 10) {
+    p = alloc(pool, size);
+    (void)alloc(pool, 112);
+    if (old != NULL)
+      mps_free(pool, old, was);
+    old = p;
+    was = size;
+    ck_assert_uint_lt(mps_arena_committed(arena),
+                      8 * size + ((size_t)2 << 20));
+  }
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 START_TEST(partial_free) {
   mps_pool_t pool;
   char *p, *q;
@@ -717,6 +742,7 @@ START_TEST(over_borders) {
 END_TEST
 
 SUITE_MAIN("mvff", 60, placement, extension, spare, spare_in_short_runs,
-           partial_free, misuse, bad_arguments, arguments, points, frames,
-           framed_points, frame_of_another_buffer, patterns, no_memory,
-           small_arena, at_random, large_blocks, for_others, over_borders)
+           growing_buffer, partial_free, misuse, bad_arguments, arguments,
+           points, frames, framed_points, frame_of_another_buffer, patterns,
+           no_memory, small_arena, at_random, large_blocks, for_others,
+           over_borders)
