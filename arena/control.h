@@ -14,7 +14,17 @@ typedef struct tdo_control_slab {
 } tdo_control_slab_t;
 
 /* Descriptors lie together, and not between their tables: who goes through all
-   of them meets few pages. */
+   of them meets few pages.
+
+   Invariants:
+   .note     the note of a slab's grain is what of it lies in free lists, in
+             units; it is *leaving* once that is all of it, and then the note
+             is marked, and counts what was taken out of the lists for good.
+   .leaving  a leaving slab goes back when nothing of it is in a list; until
+             the first of it was taken out, it may still be used instead.
+   .looking  nothing goes back while somebody looks at descriptors without the
+             lock (tdo_control_look): what they see may be in no use any more,
+             but it is there. */
 typedef struct tdo_control {
   tdo_space_t *space;
   tdo_seg_t owner; /* of every grain used here; has no pool */
@@ -22,6 +32,11 @@ typedef struct tdo_control {
   tdo_control_slab_t small, large; /* of blocks up to 512 bytes, and beyond */
   size_t large_size;               /* of the largest class */
   size_t allocated;                /* bytes in use */
+  size_t slabs, leaving;           /* grains; .leaving */
+  bool sweeping;                   /* the lists, for blocks of leaving slabs: */
+  unsigned sweep_class;            /* those below were, */
+  void *unswept;                   /* and this one's were but for these */
+  atomic_uint looking;
 } tdo_control_t;
 
 void tdo_control_init(tdo_control_t *c, tdo_space_t *space);
@@ -29,7 +44,21 @@ void tdo_control_init(tdo_control_t *c, tdo_space_t *space);
    undefined. Results as tdo_space_alloc. O(1) for small blocks. Needs the
    arena's lock. */
 mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
-/* Exactly the size it was allocated with. */
+/* Exactly the size it was allocated with. O(1). */
 void tdo_control_free(tdo_control_t *c, void *p, size_t size);
+/* Give slabs of which nothing is in use back to the space: a piece of work
+   small enough not to be felt, where they are most of all slabs (ease), or all
+   of them, in a time that grows with the number of free blocks (settle). */
+void tdo_control_ease(tdo_control_t *c);
+void tdo_control_settle(tdo_control_t *c);
+
+/* .looking: between these two. Need no lock, and may be nested. */
+static inline void tdo_control_look(tdo_control_t *c) {
+  atomic_fetch_add(&c->looking, 1);
+}
+
+static inline void tdo_control_looked(tdo_control_t *c) {
+  atomic_fetch_sub(&c->looking, 1);
+}
 
 #endif /* TDO_ARENA_CONTROL_H */

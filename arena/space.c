@@ -15,6 +15,7 @@
   TABLE(used, tdo_bits_words((sp)->grains), tdo_bits_t)                       \
   TABLE(memory, tdo_bits_words((sp)->grains), tdo_bits_t)                     \
   TABLE(fresh, tdo_bits_words((sp)->grains), tdo_bits_t)                      \
+  TABLE(note, (sp)->grains, uint32_t)                                         \
   TABLE(zone_group, (sp)->zones, tdo_group_t)                                 \
   TABLE(zone, (sp)->zones, tdo_zone_t)                                        \
   TABLE(zone_byte, (sp)->zones, unsigned char)                                \
@@ -60,7 +61,8 @@ static mps_res_t space_make_tables(tdo_space_t *sp, double extra) {
   sp->tables = base;
   (void)tdo_space_lay_out(sp, base);
   sp->zone_table_bytes = (size_t)((double)sp->zone_grains *
-                                      ((double)sizeof(void *) + 0.375 + extra) +
+                                      (sizeof(void *) + sizeof(uint32_t) +
+                                       0.375 + extra) +
                                   32);
   return MPS_RES_OK;
 }

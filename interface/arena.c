@@ -356,6 +356,7 @@ void mps_arena_spare_set(mps_arena_t arena, double spare) {
   ENTRY_REQUIRE(spare >= 0.0 && spare <= 1.0,
                 "the spare fraction must lie between 0.0 and 1.0", );
   ENTRY_ENTER_OUTSIDE(arena, );
+  tdo_control_settle(&arena->control);
   tdo_space_spare_set(&arena->space, spare);
   tdo_heap_leave(arena);
 }
@@ -510,8 +511,8 @@ mps_bool_t mps_arena_has_addr(mps_arena_t arena, mps_addr_t p) {
 /* The pool that has P, or null, and its format. What is read of a descriptor
    counts only if it is still the owner's afterwards: another thread may have
    given it back, and used its memory for something else. */
-static mps_pool_t arena_pool_at(mps_fmt_t *fmt_o, mps_arena_t arena,
-                                mps_addr_t p) {
+static mps_pool_t arena_pool_seen(mps_fmt_t *fmt_o, mps_arena_t arena,
+                                  mps_addr_t p) {
   for (;;) {
     tdo_seg_t *seg = tdo_seg_of(&arena->space, p);
     mps_pool_t pool = seg != NULL ? seg->pool : NULL;
@@ -524,6 +525,16 @@ static mps_pool_t arena_pool_at(mps_fmt_t *fmt_o, mps_arena_t arena,
     if (tdo_seg_of(&arena->space, p) == seg)
       return pool;
   }
+}
+
+static mps_pool_t arena_pool_at(mps_fmt_t *fmt_o, mps_arena_t arena,
+                                mps_addr_t p) {
+  mps_pool_t pool;
+
+  tdo_control_look(&arena->control);
+  pool = arena_pool_seen(fmt_o, arena, p);
+  tdo_control_looked(&arena->control);
+  return pool;
 }
 
 mps_bool_t mps_addr_pool(mps_pool_t *pool_o, mps_arena_t arena,

@@ -340,6 +340,14 @@ START_TEST(test_spare_all) {
 }
 END_TEST
 
+/* Allocate N objects of garbage; the collections that this made. */
+static mps_word_t churn(size_t n) {
+  mps_word_t before = mps_collections(arena);
+  for (size_t i = 0; i < n; ++i)
+    table[i % 10] = node(20);
+  return mps_collections(arena) - before;
+}
+
 START_TEST(test_spare) {
   mps_addr_t p;
   mps_pool_t m;
@@ -369,6 +377,49 @@ START_TEST(test_spare) {
       mps_arena_spare_commit_limit(arena),
       (size_t)(mps_arena_spare(arena) * (double)mps_arena_committed(arena)));
   stop();
+}
+END_TEST
+
+/* What described a heap goes with it: nearly all when the client asks, most of
+   it when it only goes on, and where what died is to be finalized, too. */
+static size_t described(void) {
+  return tdo_space_bytes(&arena->space, arena->control.slabs);
+}
+
+static void heap_fell(mps_pool_class_t cls, bool asked, bool finalized) {
+  enum { OBJECTS = 200000 };
+  size_t grown;
+  heap_start(cls);
+  for (size_t i = 0; i < OBJECTS; ++i) {
+    mps_addr_t obj = node(2);
+    *obj_ref(obj, 0) = table[0];
+    table[0] = obj;
+    if (finalized)
+      ck_assert_int_eq(mps_finalize(arena, &obj), MPS_RES_OK);
+  }
+  grown = described();
+  ck_assert_uint_gt(grown, OBJECTS * obj_bytes(2) / 40);
+  table[0] = NULL;
+  if (asked) {
+    ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+    if (finalized)
+      ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+    ck_assert_uint_lt(mps_arena_committed(arena), 4 * MIB);
+  } else {
+    for (size_t i = 0; described() > grown / 4; ++i) {
+      ck_assert_uint_lt(i, 10000);
+      (void)churn(2000);
+    }
+  }
+  ck_assert_uint_le(described(), tdo_max(grown / 4, MIB / 4));
+  heap_stop();
+}
+
+START_TEST(test_fall) {
+  for (unsigned way = 0; way < 4; ++way) {
+    heap_fell(mps_class_amc(), (way & 1) != 0, (way & 2) != 0);
+    heap_fell(mps_class_ams(), (way & 1) != 0, (way & 2) != 0);
+  }
 }
 END_TEST
 
@@ -405,14 +456,6 @@ START_TEST(test_pause_time) {
 END_TEST
 
 /* ---- states ---- */
-
-/* Allocate N objects of garbage; the collections that this made. */
-static mps_word_t churn(size_t n) {
-  mps_word_t before = mps_collections(arena);
-  for (size_t i = 0; i < n; ++i)
-    table[i % 10] = node(20);
-  return mps_collections(arena) - before;
-}
 
 START_TEST(test_states) {
   mps_addr_t before;
@@ -650,10 +693,13 @@ START_TEST(test_look_late) {
     }
     seg = tdo_seg_of(&arena->space, p);
     ck_assert_ptr_eq(seg->pool, m);
+    tdo_control_look(&arena->control);
     mps_pool_destroy(m);
+    mps_arena_spare_set(arena, 0.0);
     ck_assert(!mps_arena_has_addr(arena, p));
     ck_assert(mps_arena_has_addr(arena, (mps_addr_t)seg));
     (void)*(void *const volatile *)&seg->pool;
+    tdo_control_looked(&arena->control);
   }
   stop();
 }
@@ -867,8 +913,8 @@ SUITE_MAIN("arena", 60, test_defaults, test_sizes, test_varargs,
            test_impossible, test_grain, test_spare_commit_limit_key,
            test_spare_commit_limit_bytes, test_many_arenas, test_thousands,
            test_commit_limit, test_limit_uses_spare, test_limit_below_use,
-           test_spare, test_spare_all, test_little_limits, test_pause_time,
-           test_states, test_clamped_reads, test_collect_nothing, test_step,
+           test_spare, test_fall, test_spare_all, test_little_limits,
+           test_pause_time, test_states, test_clamped_reads, test_collect_nothing, test_step,
            test_step_idle, test_manual_advances, test_step_clamps,
            test_addresses, test_look_late, test_extensions, test_growth,
            test_growth_without_end, test_little_space, test_growth_by_pieces,

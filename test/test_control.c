@@ -1,5 +1,6 @@
 /* Testudo: tests of the library's own blocks.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
 #include <string.h>
 #include "arena/control.h"
 #include "test/random.h"
@@ -65,6 +66,44 @@ static void block_free(size_t i) {
   blocks[i].base = NULL;
 }
 
+static size_t grains_used(void) {
+  return tdo_bits_count(space.used, 0, space.grains);
+}
+
+/* What lies in the lists is what the notes say, of every slab. */
+static void lists_check(void) {
+  size_t free = 0, dropped = 0, noted = 0, leaving = 0, slabs = 0;
+  static const size_t sizes[TDO_CONTROL_CLASSES] = {
+      16,  32,  48,   64,   80,   96,   112,   128,   192,    256,   320, 384,
+      448, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144,
+      524288};
+  for (size_t i = 0; i < TDO_CONTROL_CLASSES; ++i) {
+    void *list[2] = {control.free[i], NULL};
+    if (control.sweeping && control.sweep_class == i)
+      list[1] = control.unswept;
+    for (size_t k = 0; k < 2; ++k)
+      for (void *p = list[k]; p != NULL; memcpy(&p, p, sizeof p)) {
+        REQUIRE(tdo_seg_of(&space, p) == &control.owner);
+        free += sizes[i];
+      }
+  }
+  for (size_t g = 0; g < space.grains; ++g) {
+    if (!tdo_bits_get(space.used, g) || space.owner[g] != &control.owner)
+      continue;
+    slabs += space.note[g] != 0;
+    if (space.note[g] >> 31 != 0) {
+      ++leaving;
+      noted += grain;
+      dropped += (size_t)(space.note[g] << 1 >> 1) * 16;
+    } else {
+      noted += (size_t)space.note[g] * 16;
+    }
+  }
+  REQUIRE(free + dropped == noted);
+  REQUIRE(leaving == control.leaving);
+  REQUIRE(slabs <= control.slabs);
+}
+
 static size_t random_size(void) {
   return 1 + random_below(random_below(10) == 0 ? grain + 904 : 300);
 }
@@ -85,9 +124,110 @@ START_TEST(test_random) {
     most = tdo_max(most, control.allocated);
   }
   ck_assert_uint_lt(space.committed, 4 * most + ((size_t)1 << 20));
+  lists_check();
   for (size_t i = 0; i < BLOCKS; ++i)
     if (blocks[i].base != NULL)
       block_free(i);
+  control_stop();
+}
+END_TEST
+
+/* The same where many and few are there in turn, and slabs go back meanwhile:
+   in the end, all but those that were cut into last. */
+START_TEST(test_sweep) {
+  size_t swept = 0;
+  random_start();
+  control_start(_i, SIZE_MAX);
+  memset(blocks, 0, sizeof blocks);
+  for (size_t step = 0; step < STEPS; ++step) {
+    size_t i = random_below(step / (STEPS / 8) % 2 == 0 ? BLOCKS : 50);
+    size_t slabs = control.slabs;
+    if (step % (STEPS / 8) == 0)
+      for (size_t k = 50; k < BLOCKS; ++k)
+        if (blocks[k].base != NULL)
+          block_free(k);
+    if (blocks[i].base != NULL)
+      block_free(i);
+    else
+      REQUIRE(block_make(i, random_size()) == MPS_RES_OK);
+    tdo_control_ease(&control);
+    if (random_below(5000) == 0)
+      tdo_control_settle(&control);
+    swept += slabs > control.slabs;
+    if (step % 1000 == 0)
+      lists_check();
+  }
+  ck_assert_uint_gt(swept, 10);
+  for (size_t i = 0; i < BLOCKS; ++i)
+    if (blocks[i].base != NULL)
+      block_free(i);
+  tdo_control_settle(&control);
+  lists_check();
+  ck_assert_uint_eq(grains_used(), control.slabs);
+  ck_assert_uint_le(control.slabs, 2);
+  control_stop();
+}
+END_TEST
+
+/* Slabs of which something is in use stay; others go by pieces of work, once
+   they are most of all, and are used again until one has begun to go. */
+START_TEST(test_goes_back) {
+  enum { KEPT = 100 };
+  size_t n = 8 * grain / 128, slabs, pieces = 0;
+  void **p;
+  control_start(_i, SIZE_MAX);
+  n = tdo_max(n, 16 * ((size_t)256 << 10) / 128);
+  REQUIRE((p = malloc(n * sizeof *p)) != NULL);
+  for (size_t i = 0; i < n; ++i)
+    REQUIRE(tdo_control_alloc(&p[i], &control, 128) == MPS_RES_OK);
+  slabs = control.slabs;
+  for (size_t i = KEPT; i < n / 4; ++i)
+    tdo_control_free(&control, p[i], 128);
+  ck_assert_uint_gt(control.leaving, 0);
+  tdo_control_ease(&control);
+  ck_assert_uint_eq(control.slabs, slabs);
+  for (size_t i = KEPT; i < n / 4; ++i)
+    REQUIRE(tdo_control_alloc(&p[i], &control, 128) == MPS_RES_OK);
+  ck_assert_uint_eq(control.leaving, 0);
+  ck_assert_uint_eq(control.slabs, slabs);
+  for (size_t i = KEPT; i < n; ++i)
+    tdo_control_free(&control, p[i], 128);
+  do {
+    size_t before = control.slabs;
+    tdo_control_ease(&control);
+    /* blocks of half a kilobyte fill slabs of their own */
+    ck_assert_uint_le(before - control.slabs, tdo_max(256 * 128 / grain, 1));
+    ++pieces;
+  } while (control.sweeping);
+  ck_assert_uint_eq(pieces, (n - KEPT) / 256 + 1);
+  lists_check();
+  ck_assert_uint_le(control.slabs, KEPT * 128 / grain + 2);
+  ck_assert_uint_eq(grains_used(), control.slabs);
+  for (size_t i = 0; i < KEPT; ++i)
+    tdo_control_free(&control, p[i], 128);
+  free(p);
+  control_stop();
+}
+END_TEST
+
+/* While somebody looks without the lock, memory stays. */
+START_TEST(test_looking) {
+  size_t slabs;
+  control_start(_i, SIZE_MAX);
+  for (size_t i = 0; i < BLOCKS; ++i)
+    REQUIRE(block_make(i, 448) == MPS_RES_OK);
+  slabs = control.slabs;
+  tdo_control_look(&control);
+  for (size_t i = 0; i < BLOCKS; ++i)
+    block_free(i);
+  tdo_control_settle(&control);
+  ck_assert_uint_eq(control.slabs, slabs);
+  lists_check();
+  REQUIRE(block_make(0, 448) == MPS_RES_OK);
+  tdo_control_looked(&control);
+  tdo_control_settle(&control);
+  ck_assert_uint_le(control.slabs, 2);
+  block_free(0);
   control_stop();
 }
 END_TEST
@@ -112,10 +252,6 @@ START_TEST(test_reuse) {
   control_stop();
 }
 END_TEST
-
-static size_t grains_used(void) {
-  return tdo_bits_count(space.used, 0, space.grains);
-}
 
 /* What is left of a slab too small for a block serves smaller ones. */
 START_TEST(test_rest_of_slab) {
@@ -212,11 +348,19 @@ START_TEST(test_limit) {
   ck_assert_int_eq(block_make(n - 1, 500), MPS_RES_OK);
   while (n > 0)
     block_free(--n);
+  /* Room that was for blocks of one size is for others. */
+  while (block_make(n, grain / 2) == MPS_RES_OK)
+    ++n;
+  ck_assert_uint_gt(n * grain, (size_t)64 << 10);
+  while (n > 0)
+    block_free(--n);
   control_stop();
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("control", 60, {test_random, GRAINS}, {test_reuse, GRAINS},
+SUITE_LOOPS_MAIN("control", 60, {test_random, GRAINS}, {test_sweep, GRAINS},
+                 {test_goes_back, GRAINS}, {test_looking, GRAINS},
+                 {test_reuse, GRAINS},
                  {test_rest_of_slab, GRAINS}, {test_together, GRAINS},
                  {test_larger_share, GRAINS}, {test_large, GRAINS},
                  {test_limit, GRAINS})

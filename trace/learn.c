@@ -290,8 +290,10 @@ void tdo_learn(tdo_heap_t *heap) {
     tdo_full_minor(&heap->full, (double)heap->trace.scanned, ns);
   tdo_pin_learn(&heap->pin);
   learn_hold(heap);
-  if (heap->explicit_collect)
+  if (heap->explicit_collect) {
+    tdo_control_settle(&heap->control);
     tdo_space_settle(&heap->space);
+  }
   if (heap->trace.full) {
     tdo_space_trim(&heap->space);
     learn_whole(heap, ns);

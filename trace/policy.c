@@ -317,6 +317,7 @@ void tdo_policy_poll(tdo_heap_t *heap) {
   heap->unpolled = 0;
   if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED)
     return;
+  tdo_control_ease(&heap->control);
   tdo_space_ease(&heap->space);
   if (tdo_trace_busy(&heap->trace)) {
     if (heap->trace.state != TDO_TRACE_AHEAD)

@@ -230,6 +230,7 @@ bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
   }
   heap->trace_emergency_next = true;
   (void)tdo_policy_collect(heap, "Memory ran out.");
+  tdo_control_settle(&heap->control);
   tdo_space_purge(&heap->space, SIZE_MAX / 4);
   return true;
 }
