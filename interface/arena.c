@@ -511,8 +511,8 @@ mps_bool_t mps_arena_has_addr(mps_arena_t arena, mps_addr_t p) {
 /* The pool that has P, or null, and its format. What is read of a descriptor
    counts only if it is still the owner's afterwards: another thread may have
    given it back, and used its memory for something else. */
-static mps_pool_t arena_pool_seen(mps_fmt_t *fmt_o, mps_arena_t arena,
-                                  mps_addr_t p) {
+TDO_NO_SANITIZE static mps_pool_t
+arena_pool_seen(mps_fmt_t *fmt_o, mps_arena_t arena, mps_addr_t p) {
   for (;;) {
     tdo_seg_t *seg = tdo_seg_of(&arena->space, p);
     mps_pool_t pool = seg != NULL ? seg->pool : NULL;

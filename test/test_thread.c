@@ -11,6 +11,7 @@
 #include "mpscams.h"
 #include "mpscawl.h"
 #include "mpsclo.h"
+#include "trace/heap.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -18,6 +19,7 @@ enum { THREADS = 4, SHARE = 64 };
 
 static atomic_bool ending;
 static atomic_size_t rounds;
+static char *_Atomic looked_up;
 
 /* Each thread owns a part of the table, and writes to what all share. */
 typedef struct worker {
@@ -610,10 +612,63 @@ START_TEST(test_postmortem_at_rest) {
 }
 END_TEST
 
+/* Threads that look up addresses without the lock, while the descriptors that
+   they meet come, and go back to the system. */
+static void *look_up(void *p) {
+  size_t n = 0, ours = 0;
+  (void)p;
+  while (!atomic_load(&ending)) {
+    char *at = atomic_load(&looked_up);
+    mps_pool_t found;
+    mps_fmt_t found_fmt;
+    ++n;
+    if (mps_addr_pool(&found, arena, at + n % 512 * 65536)) {
+      REQUIRE(found == pool);
+      ++ours;
+    }
+    if (mps_addr_fmt(&found_fmt, arena, at))
+      REQUIRE(found_fmt == fmt);
+  }
+  atomic_fetch_add(&rounds, ours);
+  return NULL;
+}
+
+START_TEST(test_look_up) {
+  pthread_t threads[2];
+  size_t objects = suite_size(suite_slow() ? 20000 : 100000, 2000);
+  heap_start(mps_class_ams());
+  mps_arena_spare_set(arena, 0.0);
+  atomic_store(&ending, false);
+  atomic_store(&rounds, 0);
+  atomic_store(&looked_up, (char *)node(1));
+  for (int i = 0; i < 2; ++i)
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, look_up, NULL), 0);
+  for (int round = 0; round < 20; ++round) {
+    size_t slabs;
+    for (size_t i = 0; i < objects; ++i) {
+      mps_addr_t obj = node(2);
+      *obj_ref(obj, 0) = table[0];
+      table[0] = obj;
+    }
+    atomic_store(&looked_up, (char *)table[0]);
+    slabs = arena->control.slabs;
+    table[0] = NULL;
+    collect();
+    mps_arena_spare_set(arena, 0.0);
+    ck_assert_uint_le(arena->control.slabs, slabs);
+  }
+  atomic_store(&ending, true);
+  for (int i = 0; i < 2; ++i)
+    ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+  ck_assert_uint_gt(atomic_load(&rounds), 0);
+  heap_stop();
+}
+END_TEST
+
 SUITE_LOOPS_MAIN("thread", 60, {test_blocked, 1}, {test_exit_registered, 1},
                  {test_many_descriptors, 1}, {test_deregister_other, 1},
                  {test_arenas, 1}, {test_cancelled, 3},
                  {test_cancelled_arenas, 2}, {test_signal_in_collection, 1},
                  {test_signal_anywhere, 1}, {test_postmortem, 1},
                  {test_postmortem_at_rest, 1}, {test_allocate_and_mutate, 2},
-                 {test_walk_what_others_allocate, 5})
+                 {test_walk_what_others_allocate, 5}, {test_look_up, 1})
