@@ -17,7 +17,7 @@
 #define CONTROL_MOST  ((size_t)512 << 10) /* of any class */
 
 #define CONTROL_LEAVING ((uint32_t)1 << 31) /* .note */
-#define CONTROL_KEEP    ((size_t)256 << 10) /* bytes of slabs that may stay */
+#define CONTROL_KEEP    ((size_t)1 << 20) /* bytes of slabs that may stay */
 #define CONTROL_PIECE   256 /* blocks looked at by tdo_control_ease */
 #define CONTROL_TRIES   16  /* and by an allocation */
 
@@ -271,7 +271,7 @@ static void control_sweep(tdo_control_t *c, size_t most) {
 
 void tdo_control_ease(tdo_control_t *c) {
   if (!c->sweeping) {
-    if (c->leaving <= c->slabs / 2 ||
+    if (c->leaving <= c->slabs / 4 * 3 ||
         tdo_space_bytes(c->space, c->leaving) <= CONTROL_KEEP)
       return;
     control_sweep_start(c);

@@ -61,8 +61,7 @@ static mps_res_t space_make_tables(tdo_space_t *sp, double extra) {
   sp->tables = base;
   (void)tdo_space_lay_out(sp, base);
   sp->zone_table_bytes = (size_t)((double)sp->zone_grains *
-                                      (sizeof(void *) + sizeof(uint32_t) +
-                                       0.375 + extra) +
+                                      ((double)sizeof(void *) + 0.375 + extra) +
                                   32);
   return MPS_RES_OK;
 }

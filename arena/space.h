@@ -108,7 +108,8 @@ typedef struct tdo_space {
   void **owner;              /* a grain */
   tdo_bits_t *used, *memory; /* a grain: has an owner; is committed; */
   tdo_bits_t *fresh; /* and was neither used nor asked for ahead since */
-  uint32_t *note; /* a grain: what its owner wants; untouched by others */
+  uint32_t *note; /* a grain: what its owner wants; not charged, since few
+                     want any */
   tdo_zone_t *zone;
   tdo_group_t *zone_group;
   unsigned char *zone_byte;

@@ -180,9 +180,14 @@ void tdo_space_drain(tdo_space_t *sp, size_t target) {
 #define EASE_BYTES ((size_t)16 << 20) /* a millisecond's worth of giving back */
 #define EASE_SHARE 8 /* 1/8 more than what the system refused to take */
 
+/* What is held is kept once, not as often as the fraction says. */
+static size_t memory_most(const tdo_space_t *sp) {
+  return tdo_space_spare_most(sp, sp->committed -
+                                      tdo_min(sp->spare, sp->held));
+}
+
 static bool memory_over(const tdo_space_t *sp) {
-  return sp->vm != NULL &&
-         tdo_space_spare(sp) > tdo_space_spare_most(sp, sp->committed);
+  return sp->vm != NULL && tdo_space_spare(sp) > memory_most(sp);
 }
 
 void tdo_space_ease(tdo_space_t *sp) {
@@ -191,8 +196,7 @@ void tdo_space_ease(tdo_space_t *sp) {
   if (!memory_over(sp) || spare < sp->ease_at)
     return;
   /* Late, and in large pieces: go well below the limit. */
-  target = tdo_max(tdo_space_spare_most(sp, sp->committed) / 2,
-                   spare - tdo_min(spare, EASE_BYTES));
+  target = tdo_max(memory_most(sp) / 2, spare - tdo_min(spare, EASE_BYTES));
   tdo_space_drain(sp, target);
   /* Every run was asked for. What was refused, at the mapping limit, would be
      refused again: not before there is so much more that it is worth it. */
@@ -203,7 +207,7 @@ void tdo_space_ease(tdo_space_t *sp) {
 void tdo_space_settle(tdo_space_t *sp) {
   while (memory_over(sp)) {
     size_t before = sp->spare;
-    tdo_space_drain(sp, tdo_space_spare_most(sp, sp->committed));
+    tdo_space_drain(sp, memory_most(sp));
     if (sp->spare == before)
       break;
   }

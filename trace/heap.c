@@ -140,6 +140,7 @@ static void heap_init_fields(tdo_heap_t *heap,
   tdo_ld_history_init(&heap->ld);
   tdo_messages_init(&heap->messages);
   tdo_evacuate_begin(&heap->evacuate);
+  heap->whole.rest = TDO_WHOLE_REST;
   heap->pause_time = options->pause_time;
   heap->extended = options->extended;
   heap->contracted = options->contracted;

@@ -173,6 +173,8 @@ struct mps_arena_s {
     double size;         /* bytes in automatic pools when it was over, */
     uint64_t ended;      /* when that was, and how long it had worked; ns */
     double took;
+    double rest;         /* times as long before what is old is looked at, */
+    bool late;           /* and was that why it began? */
   } whole;
   double debt;           /* bytes of scanning owed by a collection */
   double pause_left;     /* ns by which the last pause could have been
@@ -226,6 +228,9 @@ bool tdo_heap_check(const tdo_heap_t *heap);
 static inline bool tdo_heap_guarded(const tdo_heap_t *heap) {
   return heap->shielded && heap->shield.settings.mode != TDO_SHIELD_OFF;
 }
+
+#define TDO_WHOLE_REST 30.0 /* times as long as a full collection takes, before
+                               one looks for what died without a sign */
 
 /* Capacities (kB) of the default chain's generations, to begin with: nurseries
    that are doubled from here leave a quarter of their zones to the buffers of

@@ -21,6 +21,9 @@
 
 #define BESIDE_MIX 0.5 /* weight of the last collection */
 
+#define WHOLE_FOUND 0.1 /* of what lived before, dead: much */
+#define WHOLE_MOST  (16 * TDO_WHOLE_REST)
+
 #define UNUSED 0.0625 /* of a nursery is made between two collections of the
                          generation after it: pools that do not move make all
                          there */
@@ -231,7 +234,17 @@ static void learn_small(tdo_heap_t *heap) {
   tdo_full_minor(&heap->full, lived, 0);
 }
 
+/* A full collection that began since the last one was long ago rests for twice
+   as long each time that it was in vain. */
+static void learn_rest(tdo_heap_t *heap) {
+  if ((double)heap->trace.survived <= (1 - WHOLE_FOUND) * heap->alive)
+    heap->whole.rest = TDO_WHOLE_REST;
+  else if (heap->whole.late)
+    heap->whole.rest = tdo_fmin(2 * heap->whole.rest, WHOLE_MOST);
+}
+
 static void learn_whole(tdo_heap_t *heap, double ns) {
+  heap->whole.late = false;
   heap->whole.size = tdo_heap_size(heap);
   heap->whole.ended = tdo_clock_ns();
   heap->whole.took = ns;
@@ -245,7 +258,8 @@ static void learn_full(tdo_heap_t *heap, double ns) {
                             .rooted = (double)heap->rooted,
                             .writes = tdo_policy_writes(heap),
                             .ns = ns,
-                            .sparse = heap->small.sparse};
+                            .sparse = heap->small.sparse ||
+                                      heap->whole.late};
 
   if (!heap->trace.hurried)
     tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,
@@ -279,8 +293,10 @@ static void learn_hold(tdo_heap_t *heap) {
 void tdo_learn(tdo_heap_t *heap) {
   double ns = (double)tdo_trace_worked_ns(heap);
 
-  if (heap->trace.full)
+  if (heap->trace.full) {
+    learn_rest(heap);
     heap->alive = (double)heap->trace.survived;
+  }
   learn_beside(heap);
   learn_skip(heap);
   learn_chains(heap, ns);

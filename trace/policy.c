@@ -14,7 +14,12 @@
 #define STEP_REST     9.0  /* times as long as a full collection took, before
                               steps begin one though nothing was made since */
 
+#define LATE_LEAST ((double)(4 << 20)) /* bytes of a heap of which that is \
+                                          asked */
+#define LATE_NS    5e9 /* since the last full collection, and times REST */
+
 #define FULL_GROWN "The heap has grown since the last full collection."
+#define FULL_LATE  "Old objects were not looked at for long."
 #define SMALL_FULL "The nursery of a small heap is full."
 
 #define RAMP_MOST ((double)(64 << 20)) /* bytes made in a ramp, or as much as is
@@ -124,6 +129,19 @@ static double policy_promoted(const tdo_heap_t *heap) {
       bytes += chain->gens[0].fresh;
   }
   return bytes;
+}
+
+/* A program may let go of most of what it has, and then make only what dies
+   young: nothing is promoted, and nothing else tells. So it is looked at in a
+   small part of the time (learn.c: smaller, where that was in vain). */
+static bool policy_late(const tdo_heap_t *heap) {
+  double size = tdo_heap_size(heap), took;
+
+  if (size < LATE_LEAST || heap->whole.ended == 0)
+    return false;
+  took = tdo_fmax(size / SCAN_RATE * 1e9, heap->whole.took);
+  return (double)(tdo_clock_ns() - heap->whole.ended) >=
+         heap->whole.rest * tdo_fmax(took, LATE_NS / TDO_WHOLE_REST);
 }
 
 /* Is it time for a full collection? When what was promoted to the top since
@@ -342,6 +360,11 @@ void tdo_policy_poll(tdo_heap_t *heap) {
   TDO_CRITICAL(heap->due || policy_find_due(heap, &due) == NULL);
   if (!heap->due)
     return;
+  if (policy_late(heap)) {
+    heap->whole.late = true;
+    policy_begin_full(heap, FULL_LATE);
+    return;
+  }
   chain = policy_find_due(heap, &due);
   heap->due = chain != NULL;
   if (chain != NULL && !policy_small_chain(heap, chain) &&
