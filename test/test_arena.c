@@ -465,6 +465,33 @@ START_TEST(test_late) {
 }
 END_TEST
 
+/* Generations that do not adapt keep what they have, however much of the time
+   collecting them takes. */
+START_TEST(test_no_adapt) {
+  double capacity;
+  mps_pool_t own;
+  mps_ap_t on;
+  ck_assert_int_eq(setenv("TESTUDO_ADAPT", "off", 1), 0);
+  ck_assert_int_eq(setenv("TESTUDO_SMALL", "0", 1), 0);
+  heap_start(mps_class_amc());
+  own = own_chain_pool(mps_class_amc());
+  on = point(own);
+  table[20] = obj_on(on, OBJ_NODE, 2);
+  capacity = arena->default_chain->gens[0].capacity;
+  for (size_t i = 0; i < suite_size(400000, 2000); ++i) {
+    mps_addr_t obj = obj_on(on, OBJ_NODE, 2);
+    *obj_ref(obj, 0) = i % 4096 == 0 ? NULL : table[20];
+    table[20] = obj;
+  }
+  ck_assert_uint_gt(mps_collections(arena), 0);
+  ck_assert_double_eq(arena->default_chain->gens[0].capacity, capacity);
+  mps_arena_park(arena);
+  mps_ap_destroy(on);
+  mps_pool_destroy(own);
+  heap_stop();
+}
+END_TEST
+
 /* Two lightly used pools work under every limit from 160,000 bytes,
    where pages have 4 KiB. */
 START_TEST(test_little_limits) {
@@ -955,7 +982,7 @@ SUITE_MAIN("arena", 60, test_defaults, test_sizes, test_varargs,
            test_impossible, test_grain, test_spare_commit_limit_key,
            test_spare_commit_limit_bytes, test_many_arenas, test_thousands,
            test_commit_limit, test_limit_uses_spare, test_limit_below_use,
-           test_spare, test_fall, test_late, test_spare_all,
+           test_spare, test_fall, test_late, test_no_adapt, test_spare_all,
            test_little_limits, test_pause_time, test_states,
            test_clamped_reads, test_collect_nothing, test_step, test_step_idle,
            test_manual_advances, test_step_clamps, test_addresses,

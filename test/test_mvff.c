@@ -468,6 +468,24 @@ START_TEST(patterns) {
 }
 END_TEST
 
+/* Blocks larger than any memory: a result, whatever is free. */
+START_TEST(without_end) {
+  mps_pool_t pool;
+  start();
+  CREATE(pool, mps_class_mvff(), SPARE, 1.0);
+  mps_free(pool, alloc(pool, 100000), 100000);
+  for (unsigned shift = 0; shift < 16; ++shift) {
+    mps_addr_t p = NULL;
+    size_t size = SIZE_MAX >> shift;
+    ck_assert_int_eq(mps_alloc(&p, pool, size), MPS_RES_RESOURCE);
+    ck_assert_int_eq(mps_alloc(&p, pool, size - 4095), MPS_RES_RESOURCE);
+    ck_assert_ptr_null(p);
+  }
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 /* At the commit limit: an error code, again and again; freeing works, and
    what was freed serves this pool and others. */
 START_TEST(no_memory) {
@@ -744,5 +762,5 @@ END_TEST
 SUITE_MAIN("mvff", 60, placement, extension, spare, spare_in_short_runs,
            growing_buffer, partial_free, misuse, bad_arguments, arguments,
            points, frames, framed_points, frame_of_another_buffer, patterns,
-           no_memory, small_arena, at_random, large_blocks, for_others,
-           over_borders)
+           without_end, no_memory, small_arena, at_random, large_blocks,
+           for_others, over_borders)

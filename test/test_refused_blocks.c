@@ -223,6 +223,41 @@ START_TEST(extents) {
 }
 END_TEST
 
+/* A block over the borders of extents that are free. */
+static mps_res_t make_joint(void) {
+  enum { EXTENTS = 6, FREE = 3 };
+  size_t size = suite_pages((size_t)64 << 10);
+  mps_addr_t blocks[EXTENTS], joint;
+  size_t n = 0;
+  mps_pool_t made;
+  mps_res_t res;
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, size);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 1.0);
+    res = mps_pool_create_k(&made, arena, mps_class_mvff(), args);
+  }
+  MPS_ARGS_END(args);
+  if (res != MPS_RES_OK)
+    return res;
+  while (n < EXTENTS && (res = mps_alloc(&blocks[n], made, size)) == MPS_RES_OK)
+    ++n;
+  for (size_t i = 1; i <= FREE && i < n; ++i)
+    mps_free(made, blocks[i], size);
+  if (res == MPS_RES_OK)
+    res = mps_alloc(&joint, made, FREE * size);
+  if (res == MPS_RES_OK)
+    mps_free(made, joint, FREE * size);
+  mps_pool_destroy(made);
+  return res;
+}
+
+START_TEST(joints) {
+  start();
+  each_refused(make_joint);
+  stop();
+}
+END_TEST
+
 /* ---- pools ---- */
 
 static mps_pool_class_t pool_class;
@@ -767,7 +802,8 @@ START_TEST(groups) {
 END_TEST
 
 SUITE_LOOPS_MAIN("refused blocks", 60, {threads, 1}, {format_and_chain, 1},
-                 {all_roots, 1}, {caches, 1}, {extents, 1}, {pools, 12},
-                 {default_chain, 1}, {arenas, 1}, {finalization, 1},
-                 {messages, 1}, {transforms, 1}, {ephemerons, 1},
-                 {collections, 1}, {few_asked, 1}, {recut, 1}, {groups, 1})
+                 {all_roots, 1}, {caches, 1}, {extents, 1}, {joints, 1},
+                 {pools, 12}, {default_chain, 1}, {arenas, 1},
+                 {finalization, 1}, {messages, 1}, {transforms, 1},
+                 {ephemerons, 1}, {collections, 1}, {few_asked, 1}, {recut, 1},
+                 {groups, 1})
