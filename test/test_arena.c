@@ -483,7 +483,7 @@ START_TEST(test_no_adapt) {
     *obj_ref(obj, 0) = i % 4096 == 0 ? NULL : table[20];
     table[20] = obj;
   }
-  ck_assert_uint_gt(mps_collections(arena), 0);
+  ck_assert(suite_stressed() || mps_collections(arena) > 0);
   ck_assert_double_eq(arena->default_chain->gens[0].capacity, capacity);
   mps_arena_park(arena);
   mps_ap_destroy(on);
