@@ -269,14 +269,15 @@ static void control_sweep(tdo_control_t *c, size_t most) {
   }
 }
 
-void tdo_control_ease(tdo_control_t *c) {
+bool tdo_control_ease(tdo_control_t *c) {
   if (!c->sweeping) {
     if (c->leaving <= c->slabs / 4 * 3 ||
         tdo_space_bytes(c->space, c->leaving) <= CONTROL_KEEP)
-      return;
+      return false;
     control_sweep_start(c);
   }
   control_sweep(c, CONTROL_PIECE);
+  return c->sweeping;
 }
 
 void tdo_control_settle(tdo_control_t *c) {

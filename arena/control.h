@@ -47,9 +47,10 @@ mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
 /* Exactly the size it was allocated with. O(1). */
 void tdo_control_free(tdo_control_t *c, void *p, size_t size);
 /* Give slabs of which nothing is in use back to the space: a piece of work
-   small enough not to be felt, where they are most of all slabs (ease), or all
-   of them, in a time that grows with the number of free blocks (settle). */
-void tdo_control_ease(tdo_control_t *c);
+   small enough not to be felt, where they are most of all slabs (ease; true if
+   there is more), or all of them, in a time that grows with the number of free
+   blocks (settle). */
+bool tdo_control_ease(tdo_control_t *c);
 void tdo_control_settle(tdo_control_t *c);
 
 /* .looking: between these two. Need no lock, and may be nested. */

@@ -244,8 +244,9 @@ void tdo_space_credit(tdo_space_t *sp, size_t bytes);
    memory in use. */
 void tdo_space_trim(tdo_space_t *sp);
 /* If there is more spare memory than allowed, give some of it back: a piece
-   small enough not to be felt (ease), or as much as it takes (settle). */
-void tdo_space_ease(tdo_space_t *sp);
+   small enough not to be felt (ease; true if that leaves some to give), or as
+   much as it takes (settle). */
+bool tdo_space_ease(tdo_space_t *sp);
 void tdo_space_settle(tdo_space_t *sp);
 /* Give back at least BYTES of spare memory if there is that much. */
 void tdo_space_purge(tdo_space_t *sp, size_t bytes);

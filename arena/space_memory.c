@@ -190,11 +190,11 @@ static bool memory_over(const tdo_space_t *sp) {
   return sp->vm != NULL && tdo_space_spare(sp) > memory_most(sp);
 }
 
-void tdo_space_ease(tdo_space_t *sp) {
+bool tdo_space_ease(tdo_space_t *sp) {
   size_t spare = tdo_space_spare(sp), target;
 
   if (!memory_over(sp) || spare < sp->ease_at)
-    return;
+    return false;
   /* Late, and in large pieces: go well below the limit. */
   target = tdo_max(memory_most(sp) / 2, spare - tdo_min(spare, EASE_BYTES));
   tdo_space_drain(sp, target);
@@ -202,6 +202,7 @@ void tdo_space_ease(tdo_space_t *sp) {
      refused again: not before there is so much more that it is worth it. */
   spare = tdo_space_spare(sp);
   sp->ease_at = spare > target ? spare + spare / EASE_SHARE : 0;
+  return sp->ease_at == 0 && memory_over(sp);
 }
 
 void tdo_space_settle(tdo_space_t *sp) {
@@ -411,5 +412,5 @@ void tdo_space_spare_set(tdo_space_t *sp, double fraction) {
 
 void tdo_space_hold(tdo_space_t *sp, size_t bytes) {
   sp->held = memory_hold(sp, bytes);
-  tdo_space_ease(sp);
+  (void)tdo_space_ease(sp);
 }

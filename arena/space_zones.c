@@ -422,7 +422,7 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
     g = end;
   }
   --sp->busy;
-  tdo_space_ease(sp);
+  (void)tdo_space_ease(sp);
 }
 
 void tdo_space_share(tdo_space_t *sp, size_t first, size_t limit) {

@@ -328,6 +328,14 @@ static void policy_begin_full(tdo_heap_t *heap, const char *why) {
   policy_ahead(heap);
 }
 
+/* A piece of what is to go back to the system, if there is any; true if there
+   is more. */
+static bool policy_give_back(tdo_heap_t *heap) {
+  bool more = tdo_control_ease(&heap->control);
+
+  return tdo_space_ease(&heap->space) || more;
+}
+
 void tdo_policy_poll(tdo_heap_t *heap) {
   size_t bytes = heap->unpolled, due;
   tdo_chain_t *chain;
@@ -335,8 +343,7 @@ void tdo_policy_poll(tdo_heap_t *heap) {
   heap->unpolled = 0;
   if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED)
     return;
-  tdo_control_ease(&heap->control);
-  tdo_space_ease(&heap->space);
+  (void)policy_give_back(heap);
   if (tdo_trace_busy(&heap->trace)) {
     if (heap->trace.state != TDO_TRACE_AHEAD)
       policy_advance(heap, bytes);
@@ -445,5 +452,7 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
     else
       tdo_trace_finish(heap);
   }
+  while (policy_give_back(heap) && tdo_clock_ns() < deadline)
+    ;
   return worked;
 }
