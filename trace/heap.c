@@ -3,6 +3,7 @@
 #include <string.h>
 #include "arena/window.h"
 #include "code/check.h"
+#include "code/clock.h"
 #include "code/event.h"
 #include "testudo.h"
 #include "trace/enter.h"
@@ -140,6 +141,7 @@ static void heap_init_fields(tdo_heap_t *heap,
   tdo_ld_history_init(&heap->ld);
   tdo_messages_init(&heap->messages);
   tdo_evacuate_begin(&heap->evacuate);
+  heap->whole.ended = tdo_clock_ns();
   heap->whole.rest = TDO_WHOLE_REST;
   heap->pause_time = options->pause_time;
   heap->extended = options->extended;

@@ -171,7 +171,8 @@ struct mps_arena_s {
   double alive;          /* bytes that survived the last full collection */
   struct {
     double size;         /* bytes in automatic pools when it was over, */
-    uint64_t ended;      /* when that was, and how long it had worked; ns */
+    uint64_t ended;      /* when that was (or the arena was made), and how long
+                            it had worked; ns */
     double took;
     double rest;         /* times as long before what is old is looked at, */
     bool late;           /* and was that why it began? */
