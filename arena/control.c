@@ -207,24 +207,28 @@ static void *control_find(tdo_control_t *c, unsigned i) {
   return NULL;
 }
 
+static mps_res_t control_get(void **p_o, tdo_control_t *c, unsigned i) {
+  *p_o = control_find(c, i);
+  return *p_o != NULL ? MPS_RES_OK
+                      : control_cut(p_o, c, control_class_size(i));
+}
+
 mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size) {
   unsigned i;
   void *p;
+  mps_res_t res;
 
   TDO_CHECK(size > 0);
   if (size > c->large_size)
     return control_alloc_large(p_o, c, size);
   i = control_class(size);
-  p = control_find(c, i);
-  if (p == NULL && control_cut(&p, c, control_class_size(i)) != MPS_RES_OK) {
-    mps_res_t res;
+  res = control_get(&p, c, i);
+  if (res != MPS_RES_OK && c->leaving > 0) {
     tdo_control_settle(c); /* makes room, and lists shorter */
-    p = control_find(c, i);
-    res = p != NULL ? MPS_RES_OK
-                    : control_cut(&p, c, control_class_size(i));
-    if (res != MPS_RES_OK)
-      return res;
+    res = control_get(&p, c, i);
   }
+  if (res != MPS_RES_OK)
+    return res;
   c->allocated += size;
   *p_o = p;
   return MPS_RES_OK;
