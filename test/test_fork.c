@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "mpscams.h"
+#include "trace/heap.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -197,6 +199,28 @@ START_TEST(test_child_threads) {
 }
 END_TEST
 
+/* What threads of the parent look at does not stay in the child for ever. */
+static void child_falls(void) {
+  size_t slabs = arena->control.slabs;
+  table[0] = NULL;
+  collect();
+  REQUIRE(arena->control.slabs < slabs);
+}
+
+START_TEST(test_looking) {
+  heap_start(mps_class_ams());
+  for (size_t i = 0; i < 20000; ++i) {
+    mps_addr_t obj = node(2);
+    *obj_ref(obj, 0) = table[0];
+    table[0] = obj;
+  }
+  tdo_control_look(&arena->control); /* as another thread */
+  in_child(child_falls);
+  tdo_control_looked(&arena->control);
+  heap_stop();
+}
+END_TEST
+
 static void child_of_child(void) {
   churn(0);
   in_child(child_churn);
@@ -274,5 +298,5 @@ START_TEST(test_within) {
 END_TEST
 
 SUITE_MAIN("fork", 60, test_both_go_on, test_in_collection,
-           test_child_destroys, test_threads, test_child_threads, test_twice,
-           test_within)
+           test_child_destroys, test_threads, test_child_threads, test_looking,
+           test_twice, test_within)

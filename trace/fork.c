@@ -42,6 +42,7 @@ static void fork_leave_child(tdo_heap_t *heap) {
     tdo_shield_abandon(&heap->shield);
   heap->forked = heap->shielded;
   atomic_store(&heap->behind, heap->shielded || atomic_load(&heap->behind));
+  atomic_store(&heap->control.looking, 0); /* threads that are not here */
   fork_leave(heap); /* the thread that took the lock is this one */
 }
 
