@@ -133,11 +133,12 @@ static double policy_promoted(const tdo_heap_t *heap) {
 
 /* A program may let go of most of what it has, and then make only what dies
    young: nothing is promoted, and nothing else tells. So it is looked at in a
-   small part of the time (learn.c: smaller, where that was in vain). */
+   small part of the time (learn.c: smaller, where that was in vain). Not where
+   memory is short: that tells, and to move what is young takes of the rest. */
 static bool policy_late(const tdo_heap_t *heap) {
   double size = tdo_heap_size(heap), took;
 
-  if (size < LATE_LEAST)
+  if (size < LATE_LEAST || tdo_shortage_near(heap))
     return false;
   took = tdo_fmax(size / SCAN_RATE * 1e9, heap->whole.took);
   return (double)(tdo_clock_ns() - heap->whole.ended) >=
