@@ -138,7 +138,7 @@ static double policy_promoted(const tdo_heap_t *heap) {
 static bool policy_late(const tdo_heap_t *heap) {
   double size = tdo_heap_size(heap), took;
 
-  if (size < LATE_LEAST || tdo_shortage_near(heap))
+  if (!heap->adapts || size < LATE_LEAST || tdo_shortage_near(heap))
     return false;
   took = tdo_fmax(size / SCAN_RATE * 1e9, heap->whole.took);
   return (double)(tdo_clock_ns() - heap->whole.ended) >=
