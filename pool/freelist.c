@@ -5,7 +5,8 @@
 #include "code/check.h"
 #include "code/event.h"
 
-#define WHOLE_PART 4 /* 1/4 of an extent is much of it */
+#define WHOLE_PART  4  /* 1/4 of an extent is much of it, */
+#define WHOLE_SHARE 16 /* and 1/16 of the pool is little */
 
 static size_t freelist_grain(const tdo_freelist_t *fl) {
   return (size_t)1 << fl->space->grain_shift;
@@ -385,6 +386,18 @@ tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
   return area;
 }
 
+/* Does all of E go, if BYTES of PART are to? If nothing in E is in use, and
+   what would be left is of use to few: it lies between others'. */
+static bool freelist_goes(const tdo_freelist_t *fl, const tdo_area_t *part,
+                          size_t bytes) {
+  const tdo_extent_t *e = part->extent;
+  size_t made = e->runs.units << fl->shift, size = tdo_area_size(part);
+
+  return size == e->held &&
+         (size < made || bytes >= size / WHOLE_PART ||
+          size <= fl->pool->total / WHOLE_SHARE);
+}
+
 size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
                            size_t bytes) {
   tdo_extent_t *e = area->extent;
@@ -396,7 +409,7 @@ size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
   if (bytes == 0 || part.base >= part.limit)
     return 0;
   most = tdo_area_size(&part);
-  if (bytes < most && (most < e->held || bytes < most / WHOLE_PART)) {
+  if (bytes < most && !freelist_goes(fl, &part, bytes)) {
     most = tdo_round_up(bytes, grain); /* the highest grains */
     part.base = part.limit - most;
   }
@@ -404,8 +417,10 @@ size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
     fl->leaving(fl->pool, part.base, part.limit);
   tdo_freelist_take(fl, &part);
   freelist_drop(fl, e, part.base, part.limit);
-  if (e->held == 0)
+  if (e->held == 0) {
     freelist_unmake(fl, e);
+    tdo_pool_ease(fl->pool);
+  }
   return most;
 }
 

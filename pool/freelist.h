@@ -118,10 +118,9 @@ tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
 
 /* Give whole free grains back to the arena, at most BYTES (rounded up to
    grains): those in the free run AREA; those in the largest runs, until one has
-   none; all that there are, which looks at every run. Where that is much of an
-   extent of which nothing is in use, all of it goes: what would be left lies
-   between others', of use to few. Returns how many bytes went. May unmake
-   extents. */
+   none; all that there are, which looks at every run. Of an extent of which
+   nothing is in use all goes if that is much of it, or little of the pool, or
+   part of it went before. Returns how many bytes went. May unmake extents. */
 size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
                            size_t bytes);
 size_t tdo_freelist_return_any(tdo_freelist_t *fl, size_t bytes);

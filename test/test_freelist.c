@@ -378,8 +378,11 @@ static void step_return(void) {
   last = area.extent->held == most;
   /* The model must forget the extent before it is unmade. */
   if (low < high && bytes > 0) {
-    /* all of an extent goes if a quarter of it has to */
-    if (bytes < most && !(last && bytes >= most / 4))
+    /* all of an extent goes if a quarter of it has to, or it is little of the
+       pool, or some of it went */
+    if (bytes < most &&
+        !(last && (most < area.extent->runs.units << list.shift ||
+                   bytes >= most / 4 || most <= total / 16)))
       most = tdo_round_up(bytes, grain);
     model_take((run_t){area.extent, high - most, high});
     last = area.extent->held == most;

@@ -90,6 +90,8 @@ void tdo_pool_destroy(tdo_pool_t *pool) {
   tdo_ring_remove(&pool->traced_ring);
   pool->sig = TDO_SIG_DEAD;
   tdo_control_free(&heap->control, pool, pool->klass->size);
+  while (tdo_control_ease(&heap->control)) /* of all that the pool had */
+    ;
 }
 
 mps_res_t tdo_pool_take_format(tdo_pool_t *pool, mps_arg_s args[]) {
@@ -125,6 +127,10 @@ mps_res_t tdo_pool_control_alloc(void **p_o, tdo_pool_t *pool, size_t size) {
 
 void tdo_pool_control_free(tdo_pool_t *pool, void *p, size_t size) {
   tdo_control_free(&pool->heap->control, p, size);
+}
+
+void tdo_pool_ease(tdo_pool_t *pool) {
+  (void)tdo_control_ease(&pool->heap->control);
 }
 
 mps_res_t tdo_pool_seg_alloc(tdo_seg_t **seg_o, tdo_pool_t *pool,
