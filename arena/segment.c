@@ -22,7 +22,7 @@ void tdo_seg_adopt(tdo_seg_t *seg, tdo_space_t *sp, const char *base,
   TDO_CHECK(base >= seg->base && limit <= seg->limit);
   for (size_t g = first; g < first + n; ++g) {
     TDO_CHECK(((tdo_seg_t *)sp->owner[g])->pool == seg->pool);
-    sp->owner[g] = seg;
+    tdo_space_own(sp, g, seg);
   }
 }
 

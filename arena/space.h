@@ -295,10 +295,20 @@ static inline char *tdo_space_addr(const tdo_space_t *sp, size_t grain) {
   return tdo_space_at(sp, grain << sp->grain_shift);
 }
 
+/* Who looks up addresses reads owners without the lock. */
+static inline void *tdo_space_owner_of(const tdo_space_t *sp, size_t grain) {
+  return __atomic_load_n(&sp->owner[grain], __ATOMIC_RELAXED);
+}
+
+static inline void tdo_space_own(tdo_space_t *sp, size_t grain, void *owner) {
+  __atomic_store_n(&sp->owner[grain], owner, __ATOMIC_RELEASE);
+}
+
 /* The owner of the grain that holds P, which is near. */
 static inline void *tdo_space_near_owner(const tdo_space_t *sp,
                                          const void *p) {
-  return sp->owner[((tdo_word_t)p - (tdo_word_t)sp->base) >> sp->grain_shift];
+  return tdo_space_owner_of(sp, ((tdo_word_t)p - (tdo_word_t)sp->base) >>
+                                    sp->grain_shift);
 }
 
 /* The owner of the grain that holds P, or null. */
@@ -307,7 +317,8 @@ static inline void *tdo_space_owner(const tdo_space_t *sp, const void *p) {
     return tdo_space_near_owner(sp, p);
   if (!tdo_space_many(sp) || tdo_space_block(sp, p) == NULL)
     return NULL;
-  return sp->owner[tdo_space_far_offset(sp, p) >> sp->grain_shift];
+  return tdo_space_owner_of(sp, tdo_space_far_offset(sp, p) >>
+                                    sp->grain_shift);
 }
 
 static inline size_t tdo_space_bytes(const tdo_space_t *sp, size_t grains) {

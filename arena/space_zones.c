@@ -363,7 +363,7 @@ static mps_res_t space_take(size_t *first_o, tdo_space_t *sp, size_t n,
   tdo_bits_set_range(sp->used, first, first + n);
   tdo_bits_clear_range(sp->fresh, first, first + n);
   for (size_t g = first; g < first + n; ++g)
-    sp->owner[g] = owner;
+    tdo_space_own(sp, g, owner);
   for (size_t g = first; g < first + n;) {
     size_t z = space_zone_of(sp, g);
     size_t end = tdo_min(space_zone_first(sp, z + 1), first + n);
@@ -406,7 +406,7 @@ void tdo_space_free(tdo_space_t *sp, size_t first, size_t n) {
   ++sp->busy;
   tdo_bits_clear_range(sp->used, first, limit);
   for (size_t g = first; g < limit; ++g)
-    sp->owner[g] = NULL;
+    tdo_space_own(sp, g, NULL);
   if (sp->vm == NULL)
     sp->committed -= tdo_space_bytes(sp, n);
   else

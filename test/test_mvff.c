@@ -154,7 +154,7 @@ START_TEST(growing_buffer) {
     old = p;
     was = size;
     ck_assert_uint_lt(mps_arena_committed(arena),
-                      8 * size + ((size_t)2 << 20));
+                      8 * size + 512 * suite_pages(1));
   }
   mps_pool_destroy(pool);
   stop();
