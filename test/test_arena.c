@@ -444,6 +444,8 @@ static double rest_after(int most) {
 
 START_TEST(test_late) {
   double size;
+  if (suite_stressed()) /* there it comes to no other collection */
+    return;
   heap_start(mps_class_ams());
   for (size_t i = 0; i < 200000; ++i) {
     mps_addr_t obj = node(2);
