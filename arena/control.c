@@ -49,6 +49,7 @@ static size_t control_class_size(unsigned i) {
 void tdo_control_init(tdo_control_t *c, tdo_space_t *space) {
   memset(c, 0, sizeof *c);
   c->space = space;
+  c->sweep_class = TDO_CONTROL_CLASSES;
   c->large_size = tdo_min(tdo_space_bytes(space, 1) / 2, CONTROL_MOST);
   tdo_ring_init(&c->owner.pool_ring);
   c->owner.sig = TDO_SEG_SIG;
@@ -244,13 +245,19 @@ void tdo_control_free(tdo_control_t *c, void *p, size_t size) {
     control_release(c, p, control_class(size));
 }
 
+/* Class I is the one that is swept, unless it is behind the last. */
+static void control_sweep_class(tdo_control_t *c, unsigned i) {
+  c->sweep_class = i;
+  if (tdo_control_sweeping(c)) {
+    c->unswept = c->free[i];
+    c->free[i] = NULL;
+  }
+}
+
 static void control_sweep_start(tdo_control_t *c) {
   while (c->unswept != NULL)
     control_push(c, control_pop(&c->unswept), c->sweep_class);
-  c->sweep_class = 0;
-  c->unswept = c->free[0];
-  c->free[0] = NULL;
-  c->sweeping = true;
+  control_sweep_class(c, 0);
 }
 
 /* Take blocks of leaving slabs out of the lists; look at no more than MOST. */
@@ -258,12 +265,9 @@ static void control_sweep(tdo_control_t *c, size_t most) {
   for (; most > 0; --most) {
     void *p;
     while (c->unswept == NULL) {
-      if (++c->sweep_class == TDO_CONTROL_CLASSES) {
-        c->sweeping = false;
+      control_sweep_class(c, c->sweep_class + 1);
+      if (!tdo_control_sweeping(c))
         return;
-      }
-      c->unswept = c->free[c->sweep_class];
-      c->free[c->sweep_class] = NULL;
     }
     p = control_pop(&c->unswept);
     if (*control_note(c, p) >= CONTROL_LEAVING)
@@ -274,14 +278,14 @@ static void control_sweep(tdo_control_t *c, size_t most) {
 }
 
 bool tdo_control_ease(tdo_control_t *c) {
-  if (!c->sweeping) {
+  if (!tdo_control_sweeping(c)) {
     if (c->leaving <= c->slabs / 4 * 3 ||
         tdo_space_bytes(c->space, c->leaving) <= CONTROL_KEEP)
       return false;
     control_sweep_start(c);
   }
   control_sweep(c, CONTROL_PIECE);
-  return c->sweeping;
+  return tdo_control_sweeping(c);
 }
 
 void tdo_control_settle(tdo_control_t *c) {

@@ -33,9 +33,10 @@ typedef struct tdo_control {
   size_t large_size;               /* of the largest class */
   size_t allocated;                /* bytes in use */
   size_t slabs, leaving;           /* grains; .leaving */
-  bool sweeping;                   /* the lists, for blocks of leaving slabs: */
-  unsigned sweep_class;            /* those below were, */
-  void *unswept;                   /* and this one's were but for these */
+  /* The lists are swept for blocks of leaving slabs: those of classes below
+     were, and of this one all but these. */
+  unsigned sweep_class; /* TDO_CONTROL_CLASSES: they are not */
+  void *unswept;
   atomic_uint looking;
 } tdo_control_t;
 
@@ -52,6 +53,11 @@ void tdo_control_free(tdo_control_t *c, void *p, size_t size);
    blocks (settle). */
 bool tdo_control_ease(tdo_control_t *c);
 void tdo_control_settle(tdo_control_t *c);
+
+/* Is there a sweep that goes on by pieces? */
+static inline bool tdo_control_sweeping(const tdo_control_t *c) {
+  return c->sweep_class < TDO_CONTROL_CLASSES;
+}
 
 /* .looking: between these two. Need no lock, and may be nested. */
 static inline void tdo_control_look(tdo_control_t *c) {

@@ -28,7 +28,7 @@
    .huge     a zone for which huge pages were advised has all its memory.
    .fresh    fresh grains are spare.
    .limit    committed bytes (tables included) <= commit limit.
-   .spare    spare bytes, less what is held, <= spare fraction * committed,
+   .spare    spare bytes <= spare fraction * committed, both less what is held,
              and <= spare_bytes, once tdo_space_settle was called; between,
              giving back a lot at once is spread over several calls. Where
              that is not all of it, fresh memory is not added to more than

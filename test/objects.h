@@ -180,6 +180,15 @@ static inline mps_addr_t numbered(size_t n) {
   return obj;
 }
 
+/* A list at the root AT, longer by N. */
+static inline void push_nodes(size_t at, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    mps_addr_t obj = node(2);
+    *obj_ref(obj, 0) = table[at];
+    table[at] = obj;
+  }
+}
+
 static inline size_t number_of(mps_addr_t obj) {
   return (size_t)*obj_ref(obj, 0) >> 2;
 }

@@ -79,7 +79,7 @@ static void lists_check(void) {
       524288};
   for (size_t i = 0; i < TDO_CONTROL_CLASSES; ++i) {
     void *list[2] = {control.free[i], NULL};
-    if (control.sweeping && control.sweep_class == i)
+    if (tdo_control_sweeping(&control) && control.sweep_class == i)
       list[1] = control.unswept;
     for (size_t k = 0; k < 2; ++k)
       for (void *p = list[k]; p != NULL; memcpy(&p, p, sizeof p)) {
@@ -108,6 +108,20 @@ static size_t random_size(void) {
   return 1 + random_below(random_below(10) == 0 ? grain + 904 : 300);
 }
 
+/* Block I goes if it is there, and comes if not. */
+static void block_turn(size_t i) {
+  if (blocks[i].base != NULL)
+    block_free(i);
+  else
+    REQUIRE(block_make(i, random_size()) == MPS_RES_OK);
+}
+
+static void blocks_free(size_t from) {
+  for (size_t i = from; i < BLOCKS; ++i)
+    if (blocks[i].base != NULL)
+      block_free(i);
+}
+
 /* Blocks of all sizes come and go; no two meet, and memory does not grow
    beyond what was needed at the worst moment. */
 START_TEST(test_random) {
@@ -116,18 +130,12 @@ START_TEST(test_random) {
   control_start(_i, SIZE_MAX);
   memset(blocks, 0, sizeof blocks);
   for (size_t step = 0; step < STEPS; ++step) {
-    size_t i = random_below(BLOCKS);
-    if (blocks[i].base != NULL)
-      block_free(i);
-    else
-      REQUIRE(block_make(i, random_size()) == MPS_RES_OK);
+    block_turn(random_below(BLOCKS));
     most = tdo_max(most, control.allocated);
   }
   ck_assert_uint_lt(space.committed, 4 * most + ((size_t)1 << 20));
   lists_check();
-  for (size_t i = 0; i < BLOCKS; ++i)
-    if (blocks[i].base != NULL)
-      block_free(i);
+  blocks_free(0);
   control_stop();
 }
 END_TEST
@@ -143,13 +151,8 @@ START_TEST(test_sweep) {
     size_t i = random_below(step / (STEPS / 8) % 2 == 0 ? BLOCKS : 50);
     size_t slabs = control.slabs;
     if (step % (STEPS / 8) == 0)
-      for (size_t k = 50; k < BLOCKS; ++k)
-        if (blocks[k].base != NULL)
-          block_free(k);
-    if (blocks[i].base != NULL)
-      block_free(i);
-    else
-      REQUIRE(block_make(i, random_size()) == MPS_RES_OK);
+      blocks_free(50);
+    block_turn(i);
     tdo_control_ease(&control);
     if (random_below(5000) == 0)
       tdo_control_settle(&control);
@@ -158,9 +161,7 @@ START_TEST(test_sweep) {
       lists_check();
   }
   ck_assert_uint_gt(swept, 10);
-  for (size_t i = 0; i < BLOCKS; ++i)
-    if (blocks[i].base != NULL)
-      block_free(i);
+  blocks_free(0);
   tdo_control_settle(&control);
   lists_check();
   ck_assert_uint_eq(grains_used(), control.slabs);
@@ -173,10 +174,10 @@ END_TEST
    they are most of all, and are used again until one has begun to go. */
 START_TEST(test_goes_back) {
   enum { KEPT = 100 };
-  size_t n = 8 * grain / 128, slabs, pieces = 0;
+  size_t n, slabs, pieces = 0;
   void **p;
   control_start(_i % GRAINS, SIZE_MAX);
-  n = tdo_max(n, 16 * ((size_t)256 << 10) / 128);
+  n = tdo_max(8 * grain, (size_t)4 << 20) / 128;
   REQUIRE((p = malloc(n * sizeof *p)) != NULL);
   for (size_t i = 0; i < n; ++i)
     REQUIRE(tdo_control_alloc(&p[i], &control, 128) == MPS_RES_OK);
@@ -195,14 +196,14 @@ START_TEST(test_goes_back) {
   do {
     size_t before = control.slabs;
     tdo_control_ease(&control);
-    /* blocks of half a kilobyte fill slabs of their own */
+    /* what a piece looks at is 256 of them */
     ck_assert_uint_le(before - control.slabs, tdo_max(256 * 128 / grain, 1));
     ++pieces;
     if (_i >= GRAINS && pieces == 3) { /* all that is left at once */
-      ck_assert(control.sweeping && control.unswept != NULL);
+      ck_assert(tdo_control_sweeping(&control) && control.unswept != NULL);
       tdo_control_settle(&control);
     }
-  } while (control.sweeping);
+  } while (tdo_control_sweeping(&control));
   if (_i < GRAINS)
     ck_assert_uint_eq(pieces, (n - KEPT) / 256 + 1);
   lists_check();

@@ -266,11 +266,7 @@ END_TEST
 
 START_TEST(collect_again) {
   heap_start(mps_class_amc());
-  for (size_t i = 0; i < 50000; ++i) {
-    mps_addr_t obj = node(2);
-    *obj_ref(obj, 0) = table[0];
-    table[0] = obj;
-  }
+  push_nodes(0, 50000);
   mps_arena_pause_time_set(arena, 0.0);
   ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
   ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);

@@ -209,11 +209,7 @@ static void child_falls(void) {
 
 START_TEST(test_looking) {
   heap_start(mps_class_ams());
-  for (size_t i = 0; i < 20000; ++i) {
-    mps_addr_t obj = node(2);
-    *obj_ref(obj, 0) = table[0];
-    table[0] = obj;
-  }
+  push_nodes(0, 20000);
   tdo_control_look(&arena->control); /* as another thread */
   in_child(child_falls);
   tdo_control_looked(&arena->control);

@@ -166,11 +166,7 @@ static void root_made(void) {
 
 /* Begins a collection that is not done at once. */
 static void in_progress(void) {
-  for (size_t i = 0; i < 200000; ++i) {
-    mps_addr_t obj = node(2);
-    *obj_ref(obj, 0) = table[0];
-    table[0] = obj;
-  }
+  push_nodes(0, 200000);
   mps_arena_pause_time_set(arena, 0.0);
   REQUIRE(mps_arena_start_collect(arena) == MPS_RES_OK);
 }

@@ -387,7 +387,7 @@ START_TEST(with_points) {
   check_tenured(16 << 20, SIZE_MAX);
   dirty = dirty_segs(&all);
   ck_assert_msg(mode() != TDO_MODE_DEFERRED || suite_stressed() ||
-                    (all >= 1000 && dirty <= 4 + all / 100),
+                    (all >= 1000 && dirty <= 4),
                 "%zu of %zu segments are dirty", dirty, all);
   for (mps_addr_t e = table[0]; e != NULL; e = *obj_ref(e, 1))
     REQUIRE(number_of(e) == n - ++length);

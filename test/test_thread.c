@@ -645,11 +645,7 @@ START_TEST(test_look_up) {
     ck_assert_int_eq(pthread_create(&threads[i], NULL, look_up, NULL), 0);
   for (int round = 0; round < 20; ++round) {
     size_t slabs;
-    for (size_t i = 0; i < objects; ++i) {
-      mps_addr_t obj = node(2);
-      *obj_ref(obj, 0) = table[0];
-      table[0] = obj;
-    }
+    push_nodes(0, objects);
     atomic_store(&looked_up, (char *)table[0]);
     slabs = arena->control.slabs;
     table[0] = NULL;

@@ -82,7 +82,7 @@ bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   full->survivors =
       facts->survived +
       FULL_ROOM * tdo_fmax(0, facts->size - facts->survived); /* .room */
-  full->building = solid && !facts->sparse &&
+  full->building = solid && !facts->sparse && !facts->late &&
                    facts->size >= 0.75 * FULL_FIRST &&
                    facts->writes != SIZE_MAX &&
                    facts->rooted < BUILD_ROOTS * facts->survived;

@@ -68,8 +68,9 @@ typedef struct tdo_full_facts {
   size_t writes;    /* as in tdo_full_grown */
   double ns;        /* that it took */
   bool sparse;      /* the collection of everything before, of a small heap or
-                       not, had found much dead; or it was not for growth that
-                       this one began */
+                       not, had found much dead */
+  bool late;        /* this one began as the last was long ago: that all lives
+                       does not tell that something is built */
 } tdo_full_facts_t;
 
 /* Has the heap grown enough for a full collection, now that FRESH bytes were

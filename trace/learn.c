@@ -258,8 +258,8 @@ static void learn_full(tdo_heap_t *heap, double ns) {
                             .rooted = (double)heap->rooted,
                             .writes = tdo_policy_writes(heap),
                             .ns = ns,
-                            .sparse = heap->small.sparse ||
-                                      heap->whole.late};
+                            .sparse = heap->small.sparse,
+                            .late = heap->whole.late};
 
   if (!heap->trace.hurried)
     tdo_small_flipped(&heap->small, (double)heap->trace.flip_ns * 1e-9,

@@ -14,9 +14,8 @@
 #define STEP_REST     9.0  /* times as long as a full collection took, before
                               steps begin one though nothing was made since */
 
-#define LATE_LEAST ((double)(4 << 20)) /* bytes of a heap of which that is \
-                                          asked */
-#define LATE_NS    5e9 /* since the last full collection, and times REST */
+#define LATE_LEAST ((double)(4 << 20)) /* bytes of a heap that is looked at */
+#define LATE_NS    5e9 /* since the last full collection, with the usual rest */
 
 #define FULL_GROWN "The heap has grown since the last full collection."
 #define FULL_LATE  "Old objects were not looked at for long."
@@ -131,6 +130,11 @@ static double policy_promoted(const tdo_heap_t *heap) {
   return bytes;
 }
 
+/* Was the last full collection over so long ago? */
+static bool policy_rested(const tdo_heap_t *heap, double ns) {
+  return (double)(tdo_clock_ns() - heap->whole.ended) >= ns;
+}
+
 /* A program may let go of most of what it has, and then make only what dies
    young: nothing is promoted, and nothing else tells. So it is looked at in a
    small part of the time (learn.c: smaller, where that was in vain). Not where
@@ -141,8 +145,8 @@ static bool policy_late(const tdo_heap_t *heap) {
   if (!heap->adapts || size < LATE_LEAST || tdo_shortage_near(heap))
     return false;
   took = tdo_fmax(size / SCAN_RATE * 1e9, heap->whole.took);
-  return (double)(tdo_clock_ns() - heap->whole.ended) >=
-         heap->whole.rest * tdo_fmax(took, LATE_NS / TDO_WHOLE_REST);
+  return policy_rested(heap, heap->whole.rest *
+                                 tdo_fmax(took, LATE_NS / TDO_WHOLE_REST));
 }
 
 /* Is it time for a full collection? When what was promoted to the top since
@@ -418,8 +422,7 @@ bool tdo_policy_collect(tdo_heap_t *heap, const char *why) {
    nothing to do would collect all day. */
 static bool policy_worth_step(const tdo_heap_t *heap, double size) {
   return size > heap->whole.size ||
-         (double)(tdo_clock_ns() - heap->whole.ended) >=
-             STEP_REST * heap->whole.took;
+         policy_rested(heap, STEP_REST * heap->whole.took);
 }
 
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
