@@ -85,18 +85,23 @@ size_t tdo_bits_last_set(const tdo_bits_t *t, size_t base, size_t limit) {
   return base;
 }
 
+void tdo_bits_clear_in(tdo_bits_t *t, const tdo_bits_t *in, size_t n) {
+  for (size_t w = 0; w < tdo_bits_words(n); ++w)
+    t[w] &= ~in[w];
+}
+
 /* Where a kept run goes on, a bit is added to the lowest of the bits that it
    goes on with: the carry clears them all, and shows where they end. */
-void tdo_bits_keep_runs(tdo_bits_t *t, const tdo_bits_t *starts,
-                        const tdo_bits_t *kept, size_t n) {
+void tdo_bits_keep_runs(tdo_bits_t *t, tdo_bits_t *starts, size_t n) {
   tdo_bits_t goes_on = 0; /* bit 0: into this word */
 
   for (size_t w = 0; w < tdo_bits_words(n); ++w) {
-    tdo_bits_t more = t[w] & ~starts[w];
-    tdo_bits_t first = (kept[w] << 1 | goes_on) & more, sum;
+    tdo_bits_t kept = t[w] & starts[w], more = t[w] & ~starts[w];
+    tdo_bits_t first = (kept << 1 | goes_on) & more, sum;
     bool carry = __builtin_add_overflow(more, first, &sum);
-    goes_on = (tdo_bits_t)carry | kept[w] >> (TDO_WORD_BITS - 1);
-    t[w] = kept[w] | (more & ~sum);
+    goes_on = (tdo_bits_t)carry | kept >> (TDO_WORD_BITS - 1);
+    t[w] = kept | (more & ~sum);
+    starts[w] = kept;
   }
 }
 

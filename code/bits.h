@@ -90,11 +90,14 @@ size_t tdo_bits_next_in(const tdo_bits_t *t, const tdo_bits_t *not_in,
 /* One past the last set bit in [BASE, LIMIT), or BASE if none. */
 size_t tdo_bits_last_set(const tdo_bits_t *t, size_t base, size_t limit);
 
-/* The N bits of T are runs, each of which ends before the next bit of STARTS,
-   which are set in T, or the next clear one: keep those runs whose first bit is
-   in KEPT, which is within STARTS, and clear the others. */
-void tdo_bits_keep_runs(tdo_bits_t *t, const tdo_bits_t *starts,
-                        const tdo_bits_t *kept, size_t n);
+/* Clear those of the N bits of T that are set in IN. */
+void tdo_bits_clear_in(tdo_bits_t *t, const tdo_bits_t *in, size_t n);
+
+/* The N bits of T are runs, each of which begins with a bit of STARTS and goes
+   on with the bits set in T up to the next such, or the next that is clear in
+   both: keep those runs whose first bit is set in T too, and clear the others,
+   in both tables. */
+void tdo_bits_keep_runs(tdo_bits_t *t, tdo_bits_t *starts, size_t n);
 
 /* Number of set bits in [BASE, LIMIT). */
 size_t tdo_bits_count(const tdo_bits_t *t, size_t base, size_t limit);

@@ -87,34 +87,39 @@ void tdo_nm_ap_varargs(mps_arg_s args[], va_list list) {
 
 /* ---- segments ---- */
 
-static size_t nm_table_size(const tdo_nm_seg_t *seg) {
-  return tdo_bits_words(seg->units) * sizeof(tdo_bits_t);
+static void nm_free_table(tdo_nm_seg_t *seg, tdo_bits_t *table, size_t words) {
+  if (table != NULL)
+    tdo_pool_control_free(seg->gc.pool, table, words * sizeof(tdo_bits_t));
 }
 
 static void nm_free_tables(tdo_nm_seg_t *seg) {
-  tdo_bits_t *tables[] = {seg->starts, seg->used, seg->marks, seg->greys};
+  nm_free_table(seg, seg->starts, tdo_bits_words(seg->units));
+  nm_free_table(seg, seg->used, tdo_bits_words(seg->units));
+  nm_free_table(seg, seg->greys, tdo_nm_grey_words(seg->units));
+}
 
-  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i)
-    if (tables[i] != NULL)
-      tdo_pool_control_free(seg->gc.pool, tables[i], nm_table_size(seg));
+static mps_res_t nm_alloc_table(tdo_bits_t **table_o, tdo_nm_seg_t *seg,
+                                size_t words) {
+  size_t bytes = words * sizeof(tdo_bits_t);
+  void *p;
+  mps_res_t res = tdo_pool_control_alloc(&p, seg->gc.pool, bytes);
+
+  if (res == MPS_RES_OK)
+    *table_o = memset(p, 0, bytes);
+  return res;
 }
 
 static mps_res_t nm_alloc_tables(tdo_nm_seg_t *seg) {
-  tdo_bits_t **tables[] = {&seg->starts, &seg->used, &seg->marks, &seg->greys};
-  size_t count = seg->gc.leaf ? 3 : 4;
+  size_t words = tdo_bits_words(seg->units);
+  mps_res_t res = nm_alloc_table(&seg->starts, seg, words);
 
-  for (size_t i = 0; i < count; ++i) {
-    void *p;
-    mps_res_t res =
-        tdo_pool_control_alloc(&p, seg->gc.pool, nm_table_size(seg));
-    if (res != MPS_RES_OK) {
-      nm_free_tables(seg);
-      return res;
-    }
-    memset(p, 0, nm_table_size(seg));
-    *tables[i] = p;
-  }
-  return MPS_RES_OK;
+  if (res == MPS_RES_OK)
+    res = nm_alloc_table(&seg->used, seg, words);
+  if (res == MPS_RES_OK && !seg->gc.leaf)
+    res = nm_alloc_table(&seg->greys, seg, tdo_nm_grey_words(seg->units));
+  if (res != MPS_RES_OK)
+    nm_free_tables(seg);
+  return res;
 }
 
 static void nm_set_free(tdo_nm_seg_t *seg, size_t bytes) {
@@ -147,7 +152,7 @@ static mps_res_t nm_seg_alloc(tdo_nm_seg_t **seg_o, tdo_nm_pool_t *nm,
   tdo_ring_init(&seg->room_ring);
   gc->rank = rank;
   if (single) {
-    seg->shift = 8 * sizeof(size_t) - 1;
+    seg->shift = 8 * sizeof(size_t) - 2; /* more than any size, also twice */
     seg->units = 1;
     seg->top = gc->seg.base + size;
   } else {
@@ -315,9 +320,7 @@ void tdo_nm_absorb(tdo_nm_seg_t *seg, char *to) {
 
   for (; p < to; p = tdo_format_next(fmt, p)) {
     size_t i = tdo_nm_unit(seg, p);
-    tdo_bits_set(seg->starts, i);
-    if (seg->gc.white)
-      tdo_bits_set(seg->marks, i);
+    tdo_bits_set(seg->starts, i); /* and so marked: the buffer is used */
     if (seg->units == 1)
       break; /* one block, whatever is in it */
   }
@@ -365,11 +368,17 @@ void tdo_nm_empty(tdo_pool_t *pool, tdo_ap_t *ap, char *init, char *limit) {
 
 /* ---- sweeping ---- */
 
+/* The first unit of [I, LIMIT) that is a block's or the buffer's, or LIMIT. */
+static size_t nm_next_used(const tdo_nm_seg_t *seg, size_t i, size_t limit) {
+  limit = tdo_bits_next_set(seg->starts, i, limit);
+  return tdo_bits_next_set(seg->used, i, limit);
+}
+
 /* Tell that the blocks in units [BASE, LIMIT) are becoming free. */
 static void nm_tell_freed(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, size_t base,
                           size_t limit) {
-  while ((base = tdo_bits_next_set(seg->used, base, limit)) < limit) {
-    size_t end = tdo_bits_next_clear(seg->used, base, limit);
+  while ((base = nm_next_used(seg, base, limit)) < limit) {
+    size_t end = tdo_nm_next_free(seg, base, limit);
     nm->freed(nm, seg, tdo_nm_addr(seg, base), tdo_nm_addr(seg, end));
     base = end;
   }
@@ -383,6 +392,7 @@ static void nm_sweep_gap(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, size_t base,
   if (nm->freed != NULL)
     nm_tell_freed(nm, seg, base, limit);
   tdo_bits_clear_range(seg->used, base, limit);
+  tdo_bits_clear_range(seg->starts, base, limit);
 }
 
 /* Free the gaps between marked blocks one by one: a buffer's part of them
@@ -397,7 +407,7 @@ static void nm_sweep_gaps(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg) {
                : (size_t)(seg->gc.ap->limit - seg->gc.seg.base) >> seg->shift;
   }
   while (p < seg->units) {
-    size_t next = tdo_bits_next_set(seg->marks, p, seg->units);
+    size_t next = tdo_nm_next_marked(seg, p);
     nm_sweep_gap(nm, seg, p, tdo_min(next, known));
     nm_sweep_gap(nm, seg, tdo_max(p, past), next);
     p = next == seg->units ? next : tdo_nm_block_end(seg, next);
@@ -407,10 +417,9 @@ static void nm_sweep_gaps(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg) {
 /* Free what is not marked: the gaps between marked blocks. */
 static void nm_sweep(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg) {
   if (seg->gc.ap == NULL && nm->freed == NULL)
-    tdo_bits_keep_runs(seg->used, seg->starts, seg->marks, seg->units);
+    tdo_bits_keep_runs(seg->used, seg->starts, seg->units);
   else
     nm_sweep_gaps(nm, seg);
-  memcpy(seg->starts, seg->marks, nm_table_size(seg));
 }
 
 /* Bytes in blocks and the buffer. */
@@ -458,8 +467,8 @@ void tdo_nm_each_free(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg,
                                     char *base, char *limit)) {
   size_t i = 0;
 
-  while ((i = tdo_bits_next_clear(seg->used, i, seg->units)) < seg->units) {
-    size_t end = tdo_bits_next_set(seg->used, i, seg->units);
+  while ((i = tdo_nm_next_free(seg, i, seg->units)) < seg->units) {
+    size_t end = nm_next_used(seg, i, seg->units);
     visit(nm, seg, tdo_nm_addr(seg, i), tdo_nm_addr(seg, end));
     i = end;
   }

@@ -8,17 +8,24 @@
    an object, or, in a segment of one unit, all objects that were committed
    together. References to the inside of a block stand for the block.
 
+   Tables are two bits and a half a unit: the first unit of a block is known to
+   be in use without its bit in `used`, so a white segment has its marks there;
+   and two units have one bit in `greys`. Where both are blocks, and marked, a
+   black one may so be scanned again.
+
    Invariants:
    .used     bit i of `used` is set iff unit i is part of a block or of the
-             buffer; pool->free counts the bytes of the others.
+             buffer, except at starts in a white segment (.marks); pool->free
+             counts the bytes of the others.
    .starts   bit i of `starts` is set iff a block begins at unit i; a block
              ends before the next start, free unit, or unit of `known`.
    .known    while a point has its buffer here, the objects below `known` are
              blocks, those in [known, init) are not blocks yet, and black.
-   .marks    `marks` is a subset of `starts`; in a white segment, the blocks
-             that are known to survive.
-   .greys    `greys` is a subset of `marks`, within [grey_first, grey_limit):
-             those that were not scanned yet.
+   .marks    in a white segment, bit i of `used`, where bit i of `starts` is
+             set, is set iff the block is known to survive.
+   .greys    bit i of `greys` is set iff one or both of the units 2i and 2i + 1,
+             within [grey_first, grey_limit), is a marked block that was not
+             scanned yet.
    .room     a segment is in a ring of its pool's room iff it has free units,
              no buffer, and is neither white nor grey. */
 #ifndef TDO_POOL_NONMOVING_H
@@ -32,8 +39,8 @@ typedef struct tdo_nm_seg {
   tdo_ring_t room_ring;
   unsigned shift; /* base-2 logarithm of a unit's bytes */
   size_t units;
-  char *top;                                 /* where the last unit ends */
-  tdo_bits_t *starts, *used, *marks, *greys; /* no greys in leaf segments */
+  char *top;                         /* where the last unit ends */
+  tdo_bits_t *starts, *used, *greys; /* no greys in leaf segments */
   size_t grey_first, grey_limit;
   size_t free;    /* bytes counted in pool->free */
   size_t largest; /* no free run has more units */

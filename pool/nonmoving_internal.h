@@ -34,6 +34,35 @@ static inline size_t tdo_nm_block_end(const tdo_nm_seg_t *seg, size_t i) {
   return tdo_bits_next_clear(seg->used, i + 1, limit);
 }
 
+/* Words of `greys` for UNITS. */
+static inline size_t tdo_nm_grey_words(size_t units) {
+  return tdo_bits_words((units + 1) / 2);
+}
+
+/* The first unit of [I, LIMIT) that is neither a block's nor the buffer's, or
+   LIMIT (.used). */
+static inline size_t tdo_nm_next_free(const tdo_nm_seg_t *seg, size_t i,
+                                      size_t limit) {
+  i = tdo_bits_next_clear(seg->used, i, limit);
+  while (i < limit && tdo_bits_get(seg->starts, i))
+    i = tdo_bits_next_clear(seg->used, i + 1, limit);
+  return i;
+}
+
+/* Is unit I of a white segment the start of a block that is known to survive
+   (.marks)? */
+static inline bool tdo_nm_marked(const tdo_nm_seg_t *seg, size_t i) {
+  return tdo_bits_get(seg->starts, i) && tdo_bits_get(seg->used, i);
+}
+
+/* The first such unit from I on, or seg->units. */
+static inline size_t tdo_nm_next_marked(const tdo_nm_seg_t *seg, size_t i) {
+  i = tdo_bits_next_set(seg->starts, i, seg->units);
+  while (i < seg->units && !tdo_bits_get(seg->used, i))
+    i = tdo_bits_next_set(seg->starts, i + 1, seg->units);
+  return i;
+}
+
 /* Free SEG, whatever is in it. */
 void tdo_nm_seg_free(tdo_nm_seg_t *seg);
 /* Objects up to TO, in the buffer, become blocks: white, if it is not yet

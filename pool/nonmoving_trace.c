@@ -1,7 +1,6 @@
 /* Testudo: pools whose blocks are collected and never move: marking, scanning
    and walking.
    SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
 #include "code/check.h"
 #include "pool/nonmoving_internal.h"
 
@@ -52,14 +51,11 @@ bool tdo_nm_bare(const tdo_gcseg_t *gc) {
 
 void tdo_nm_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
-  size_t bytes = tdo_bits_words(seg->units) * sizeof(tdo_bits_t);
 
   (void)pool;
   if (gc->ap != NULL)
     tdo_nm_absorb(seg, tdo_ap_committed(gc->ap));
-  memset(seg->marks, 0, bytes);
-  if (seg->greys != NULL)
-    memset(seg->greys, 0, bytes);
+  tdo_bits_clear_in(seg->used, seg->starts, seg->units);
   seg->grey_first = seg->units;
   seg->grey_limit = 0;
   gc->unsteady = false;
@@ -67,10 +63,10 @@ void tdo_nm_whiten(tdo_pool_t *pool, tdo_gcseg_t *gc) {
 }
 
 static void nm_mark(tdo_nm_seg_t *seg, size_t i) {
-  tdo_bits_set(seg->marks, i);
+  tdo_bits_set(seg->used, i);
   if (seg->gc.leaf)
     return;
-  tdo_bits_set(seg->greys, i);
+  tdo_bits_set(seg->greys, i / 2);
   seg->grey_first = tdo_min(seg->grey_first, i);
   seg->grey_limit = tdo_max(seg->grey_limit, i + 1);
   if (!seg->gc.grey)
@@ -110,9 +106,9 @@ void tdo_nm_fetch(const tdo_gcseg_t *gc, const char *ref) {
   size_t word = tdo_nm_unit(seg, ref) / TDO_WORD_BITS;
 
   __builtin_prefetch(&seg->starts[word]);
-  __builtin_prefetch(&seg->marks[word], 1);
+  __builtin_prefetch(&seg->used[word], 1);
   if (!gc->leaf)
-    __builtin_prefetch(&seg->greys[word], 1);
+    __builtin_prefetch(&seg->greys[word / 2], 1);
 }
 
 mps_res_t tdo_nm_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
@@ -142,7 +138,7 @@ mps_res_t tdo_nm_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
     if (i >= seg->units)
       return MPS_RES_OK;
   }
-  if (!tdo_bits_get(seg->marks, i)) {
+  if (!tdo_bits_get(seg->used, i)) {
     if (scan->rank == TDO_RANK_WEAK) {
       *ref_io = NULL;
       return MPS_RES_OK;
@@ -161,7 +157,7 @@ bool tdo_nm_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io) {
   if (nm_in_buffer(seg, base))
     return true;
   i = nm_block_start(seg, tdo_nm_unit(seg, base));
-  return i < seg->units && tdo_bits_get(seg->marks, i);
+  return i < seg->units && tdo_bits_get(seg->used, i);
 }
 
 /* ---- scanning ---- */
@@ -180,7 +176,7 @@ static size_t nm_run_end(const tdo_nm_seg_t *seg, size_t i, size_t limit) {
     if (i < known)
       limit = tdo_min(limit, known);
   }
-  return tdo_bits_next_clear(seg->used, i, limit);
+  return tdo_nm_next_free(seg, i, limit);
 }
 
 /* A buffer that outlives a flip holds committed objects: make them blocks. */
@@ -214,7 +210,7 @@ mps_res_t tdo_nm_scan_all(tdo_nm_pool_t *nm, tdo_scan_t *scan,
   if (!seg->gc.white)
     return tdo_nm_scan_range(&nm->pool, scan, &seg->gc, seg->gc.seg.base,
                              seg->top);
-  while ((i = tdo_bits_next_set(seg->marks, i, seg->units)) < seg->units) {
+  while ((i = tdo_nm_next_marked(seg, i)) < seg->units) {
     size_t end = tdo_nm_block_end(seg, i);
     mps_res_t res =
         nm_scan_objects(nm, scan, tdo_nm_addr(seg, i), tdo_nm_addr(seg, end));
@@ -225,23 +221,33 @@ mps_res_t tdo_nm_scan_all(tdo_nm_pool_t *nm, tdo_scan_t *scan,
   return MPS_RES_OK;
 }
 
+/* Is the block at unit I grey, as far as is known? PAIR was until now. */
+static bool nm_may_be_grey(const tdo_nm_seg_t *seg, size_t i, size_t pair) {
+  return (i / 2 == pair || tdo_bits_get(seg->greys, i / 2)) &&
+         tdo_nm_marked(seg, i);
+}
+
 /* Take the lowest grey block, and those that follow it without a gap, units
    [*BASE_O, *LIMIT_O); false if there is none. */
 static bool nm_next_grey(size_t *base_o, size_t *limit_o, tdo_nm_seg_t *seg) {
-  size_t i = seg->grey_limit;
+  size_t end = (seg->grey_limit + 1) / 2, pair = end, i;
 
   if (seg->grey_first < seg->grey_limit)
-    i = tdo_bits_next_set(seg->greys, seg->grey_first, seg->grey_limit);
-  if (i == seg->grey_limit) {
+    pair = tdo_bits_next_set(seg->greys, seg->grey_first / 2, end);
+  if (pair == end) {
     seg->grey_first = seg->units;
     seg->grey_limit = 0;
     return false;
   }
+  i = 2 * pair;
+  if (!tdo_nm_marked(seg, i))
+    ++i;
   *base_o = i;
   do {
-    tdo_bits_clear(seg->greys, i);
+    pair = i / 2;
+    tdo_bits_clear(seg->greys, pair);
     i = tdo_nm_block_end(seg, i);
-  } while (i < seg->grey_limit && tdo_bits_get(seg->greys, i));
+  } while (i < seg->grey_limit && nm_may_be_grey(seg, i, pair));
   *limit_o = seg->grey_first = i;
   return true;
 }
@@ -249,14 +255,14 @@ static bool nm_next_grey(size_t *base_o, size_t *limit_o, tdo_nm_seg_t *seg) {
 mps_res_t tdo_nm_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc) {
   tdo_nm_pool_t *nm = tdo_nm_of(pool);
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
-  size_t base, limit, fetched = seg->grey_first / TDO_WORD_BITS;
+  size_t base, limit, fetched = seg->grey_first / 2 / TDO_WORD_BITS;
 
   if (!gc->white) /* all that is weak is grey; the rest was remembered */
     return gc->rank > TDO_RANK_EXACT ? tdo_nm_scan_all(nm, scan, seg)
                                      : MPS_RES_OK;
   while (nm_next_grey(&base, &limit, seg)) {
-    tdo_bits_fetch(seg->greys, tdo_bits_words(seg->grey_limit),
-                   seg->gc.seg.base, seg->shift, limit, &fetched);
+    tdo_bits_fetch(seg->greys, tdo_nm_grey_words(seg->grey_limit),
+                   seg->gc.seg.base, seg->shift + 1, limit / 2, &fetched);
     mps_res_t res = nm_scan_objects(nm, scan, tdo_nm_addr(seg, base),
                                     tdo_nm_addr(seg, limit));
     if (res != MPS_RES_OK)

@@ -159,11 +159,35 @@ START_TEST(keep_runs) {
       tdo_bits_set(starts, i);
       if (keep)
         tdo_bits_set(kept, i);
+      else
+        tdo_bits_clear(table, i);
       for (; i < end; ++i)
         model[i] = keep;
       i += random_below(3) == 0 ? random_below(longest) : 0;
     }
-    tdo_bits_keep_runs(table, starts, kept, n);
+    tdo_bits_keep_runs(table, starts, n);
+    compare();
+    ck_assert_mem_eq(starts, kept, sizeof kept);
+  }
+}
+END_TEST
+
+START_TEST(clear_in) {
+  static tdo_bits_t in[sizeof table / sizeof table[0]];
+  for (int round = 0; round < ROUNDS / 10; ++round) {
+    size_t n = random_below(BITS + 1);
+    memset(table, 0, sizeof table);
+    memset(in, 0, sizeof in);
+    memset(model, 0, sizeof model);
+    for (size_t i = 0; i < n; ++i) {
+      size_t which = random_below(4);
+      if (which % 2 != 0)
+        tdo_bits_set(table, i);
+      if (which / 2 != 0)
+        tdo_bits_set(in, i);
+      model[i] = which == 1;
+    }
+    tdo_bits_clear_in(table, in, n);
     compare();
   }
 }
@@ -213,6 +237,7 @@ int main(void) {
   tcase_add_test(tests, against_model);
   tcase_add_test(tests, empty_ranges);
   tcase_add_test(tests, keep_runs);
+  tcase_add_test(tests, clear_in);
   tcase_add_test(tests, words);
   tcase_add_test(tests, stays_inside);
   tcase_add_test(tests, bytes);

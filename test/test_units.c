@@ -1,0 +1,211 @@
+/* Testudo: tests of pools that mark and sweep whose blocks are of one unit or
+   two, so that neighbours share what the tables tell, against a model.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "mpscams.h"
+#include "mpscawl.h"
+#include "test/nodes.h"
+#include "test/suite.h"
+
+/* A block is a reference, and has a second one if bit 0 of the first is set. */
+#define TWO ((mps_word_t)1)
+
+static mps_addr_t units_skip(mps_addr_t p) {
+  mps_word_t *w = p;
+
+  return w + 1 + (*w & TWO);
+}
+
+static mps_res_t units_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
+  mps_res_t res = MPS_RES_OK;
+
+  MPS_SCAN_BEGIN(ss) {
+    for (mps_word_t *p = base, *end; p < (mps_word_t *)limit; p = end) {
+      end = units_skip(p);
+      for (; p < end && res == MPS_RES_OK; ++p) {
+        mps_word_t two = *p & TWO;
+        mps_addr_t ref = (mps_addr_t)(*p - two);
+        res = MPS_FIX12(ss, &ref);
+        *p = (mps_word_t)ref + two;
+      }
+    }
+  }
+  MPS_SCAN_END(ss);
+  return res;
+}
+
+static mps_fmt_t units_format(void) {
+  mps_fmt_t fmt;
+
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, sizeof(mps_word_t));
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, units_scan);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, units_skip);
+    ck_assert_int_eq(mps_fmt_create_k(&fmt, arena, args), MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return fmt;
+}
+
+/* ---- the model ---- */
+
+enum { CELLS = 30000, ROOTS = 8 };
+
+typedef struct cell {
+  mps_word_t *at;
+  struct cell *to[2];
+  size_t words;
+  bool live;
+  struct cell *next; /* of those to be looked at */
+} cell_t;
+
+static cell_t cells[CELLS];
+static size_t cell_count;
+static cell_t *roots[ROOTS];
+
+/* A neighbour, mostly, or any, or none. */
+static cell_t *some_cell(void) {
+  size_t back = random_below(3) == 0 ? cell_count : 4;
+
+  if (cell_count == 0 || random_below(6) == 0)
+    return NULL;
+  return &cells[cell_count - 1 - random_below(tdo_min(back, cell_count))];
+}
+
+static void cell_write(const cell_t *c, size_t i) {
+  mps_word_t ref = c->to[i] != NULL ? (mps_word_t)c->to[i]->at : 0;
+
+  c->at[i] = ref + (i == 0 && c->words == 2 ? TWO : 0);
+}
+
+static void cell_refer(cell_t *c, size_t i) {
+  c->to[i] = some_cell();
+  cell_write(c, i);
+}
+
+static void add_cell(mps_ap_t ap) {
+  cell_t *c = &cells[cell_count];
+  mps_addr_t p;
+  size_t size;
+
+  c->words = 1 + random_below(2);
+  size = c->words * sizeof(mps_word_t);
+  do {
+    REQUIRE(mps_reserve(&p, ap, size) == MPS_RES_OK);
+    c->at = p;
+    for (size_t i = 0; i < c->words; ++i)
+      cell_refer(c, i);
+  } while (!mps_commit(ap, p, size));
+  ++cell_count;
+}
+
+static size_t reach(void) {
+  cell_t *grey = NULL;
+  size_t bytes = 0;
+
+  for (size_t i = 0; i < cell_count; ++i)
+    cells[i].live = false;
+  for (size_t i = 0; i < ROOTS; ++i)
+    if (roots[i] != NULL && !roots[i]->live) {
+      roots[i]->live = true;
+      roots[i]->next = grey;
+      grey = roots[i];
+    }
+  while (grey != NULL) {
+    cell_t *c = grey;
+    grey = c->next;
+    bytes += c->words * sizeof(mps_word_t);
+    for (size_t i = 0; i < c->words; ++i)
+      if (c->to[i] != NULL && !c->to[i]->live) {
+        c->to[i]->live = true;
+        c->to[i]->next = grey;
+        grey = c->to[i];
+      }
+  }
+  return bytes;
+}
+
+static void check_cells(void) {
+  for (size_t i = 0; i < cell_count; ++i) {
+    const cell_t *c = &cells[i];
+    mps_word_t two = c->words == 2 ? TWO : 0;
+    for (size_t k = 0; c->live && k < c->words; ++k) {
+      mps_word_t ref = c->to[k] != NULL ? (mps_word_t)c->to[k]->at : 0;
+      ck_assert_uint_eq(c->at[k], ref + (k == 0 ? two : 0));
+    }
+  }
+}
+
+/* Forget what is dead, and let others take its place. */
+static void drop_dead(void) {
+  size_t n = 0;
+
+  for (size_t i = 0; i < cell_count; ++i)
+    if (cells[i].live)
+      cells[i].next = &cells[n++]; /* where it goes */
+  for (size_t i = 0; i < cell_count; ++i)
+    for (size_t k = 0; cells[i].live && k < cells[i].words; ++k)
+      if (cells[i].to[k] != NULL)
+        cells[i].to[k] = cells[i].to[k]->next;
+  for (size_t i = 0; i < ROOTS; ++i)
+    if (roots[i] != NULL)
+      roots[i] = roots[i]->next;
+  for (size_t i = 0; i < cell_count; ++i)
+    if (cells[i].live)
+      *cells[i].next = cells[i];
+  cell_count = n;
+}
+
+/* ---- the pools ---- */
+
+static mps_pool_t units_pool(int i, mps_fmt_t fmt) {
+  return make_pool(i == 0   ? mps_class_ams()
+                   : i == 1 ? mps_class_ams_debug()
+                            : mps_class_awl(),
+                   fmt, NULL);
+}
+
+START_TEST(at_random) {
+  size_t rounds = suite_size(20, 4), most = suite_size(CELLS, 3000);
+  mps_fmt_t fmt;
+  mps_pool_t pool;
+
+  start();
+  random_start();
+  fmt = units_format();
+  pool = units_pool(_i, fmt);
+  cell_count = 0;
+  for (size_t round = 0; round < rounds; ++round) {
+    mps_ap_t ap = make_ap(pool, mps_rank_exact());
+    size_t bytes;
+    while (cell_count < most)
+      add_cell(ap);
+    mps_ap_destroy(ap);
+    for (size_t i = 0; i < ROOTS; ++i) {
+      roots[i] = some_cell();
+      table[i] = roots[i] != NULL ? (node_t *)(void *)roots[i]->at : NULL;
+    }
+    for (size_t i = 0; i < most / 16; ++i) {
+      cell_t *c = &cells[random_below(cell_count)];
+      cell_refer(c, random_below(c->words));
+    }
+    bytes = reach();
+    collect();
+    ck_assert_uint_eq(in_use(pool), bytes);
+    check_cells();
+    drop_dead();
+  }
+  mps_pool_destroy(pool);
+  mps_fmt_destroy(fmt);
+  stop();
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("units");
+  TCase *tcase = tcase_create("units");
+
+  tcase_set_timeout(tcase, 100);
+  tcase_add_loop_test(tcase, at_random, 0, 3);
+  suite_add_tcase(suite, tcase);
+  return suite_run(suite);
+}
