@@ -49,6 +49,7 @@ if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
     --option=--gen=1000:0.8 --option=--gen=2000:0.4)
   if(NOT TESTUDO_SANITIZE)
     testudo_scheme_test(scheme_stress TESTUDO_STRESS=50)
+    set_tests_properties(scheme_stress PROPERTIES LABELS "long;stress")
   endif()
   if(testudo_one_build)
     testudo_scheme_test(scheme_modes TESTUDO_SHIELD=naive
@@ -69,9 +70,11 @@ if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
   file(GLOB scheme_inputs CONFIGURE_DEPENDS scheme/fuzz/corpus/*)
   testudo_add_test(scheme_corpus scheme_corpus ${scheme_inputs})
   testudo_python_test(test_prompt ${testudo_scheme_command})
+  set_tests_properties(test_prompt PROPERTIES LABELS programs)
   if(TARGET testudo_replay AND NOT CMAKE_CROSSCOMPILING)
     testudo_python_test(test_damaged $<TARGET_FILE:testudo_scheme>
       $<TARGET_FILE:testudo_replay>)
+    set_tests_properties(test_damaged PROPERTIES LABELS programs)
   endif()
 endif()
 
@@ -105,6 +108,7 @@ if(TARGET testudo_scheme)
     $<TARGET_FILE:test_finalize> $<TARGET_FILE:test_fork>
     $<TARGET_FILE:test_thread> $<TARGET_FILE:test_transform>
     $<TARGET_FILE:test_walk>)
+  set_tests_properties(test_mappings test_refusals PROPERTIES LABELS programs)
 endif()
 
 if(testudo_one_build)

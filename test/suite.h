@@ -28,6 +28,11 @@ static inline bool suite_slow(void) {
   return suite_emulated() || (sanitized != NULL && *sanitized != 0);
 }
 
+/* Rounds against a model: N, or fewer in such a program. */
+static inline size_t suite_rounds(size_t n) {
+  return suite_slow() ? n / 4 : n;
+}
+
 /* SIZE bytes in pages of the system's, which may be of up to 64 KiB. */
 static inline size_t suite_pages(size_t size) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -1,10 +1,10 @@
 /* Testudo: bit tables against a table of bytes, at random; and tables of bytes.
    SPDX-License-Identifier: BSD-2-Clause */
-#include <check.h>
 #include <string.h>
 #include "code/bits.h"
 #include "code/bytes.h"
 #include "test/random.h"
+#include "test/suite.h"
 
 enum { BITS = 700, ROUNDS = 20000 };
 
@@ -111,7 +111,7 @@ static void random_range(size_t *base_o, size_t *limit_o) {
 }
 
 START_TEST(against_model) {
-  for (int round = 0; round < ROUNDS; ++round) {
+  for (size_t n = suite_rounds(ROUNDS), round = 0; round < n; ++round) {
     size_t base, limit;
     random_range(&base, &limit);
     change(base, limit, random_below(3) == 0);
@@ -215,7 +215,7 @@ END_TEST
 
 START_TEST(bytes) {
   static _Alignas(8) uint8_t found[96];
-  for (int round = 0; round < ROUNDS; ++round) {
+  for (size_t n = suite_rounds(ROUNDS), round = 0; round < n; ++round) {
     size_t at = random_below(sizeof found + 1);
     size_t limit = at + random_below(sizeof found + 1 - at), i = at;
     uint8_t mask = (uint8_t)random_below(256);
@@ -243,9 +243,5 @@ int main(void) {
   tcase_add_test(tests, bytes);
   tcase_set_timeout(tests, 60);
   suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return suite_run(suite);
 }

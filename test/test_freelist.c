@@ -551,7 +551,7 @@ static void list_against_model(size_t align, size_t rounds) {
 START_TEST(extents_against_model) {
   random_start();
   for (size_t align = 8; align <= 4096; align *= 8)
-    list_against_model(align, 600000);
+    list_against_model(align, suite_rounds(600000));
 }
 END_TEST
 

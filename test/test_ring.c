@@ -73,7 +73,7 @@ START_TEST(against_model) {
     items[i].name = i;
     tdo_ring_init(&items[i].link);
   }
-  for (int round = 0; round < ROUNDS; ++round) {
+  for (size_t n = suite_rounds(ROUNDS), round = 0; round < n; ++round) {
     item_t *item = &items[random_below(NODES)];
     int r = (int)random_below(2);
     switch (random_below(8)) {

@@ -147,7 +147,7 @@ START_TEST(against_model) {
   uint8_t model[PAGES] = {0};
   char *base = make(0, NULL);
   random_start();
-  for (int round = 0; round < 20000; ++round) {
+  for (size_t n = suite_rounds(20000), round = 0; round < n; ++round) {
     static const tdo_access_t accesses[] = {TDO_ACCESS_NONE, TDO_ACCESS_READ,
                                             TDO_ACCESS_WRITE};
     size_t first = random_below(PAGES);
