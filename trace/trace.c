@@ -503,6 +503,12 @@ static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
   }
 }
 
+/* May a reference become null when all that lives is known? */
+static bool trace_splats(const tdo_trace_t *trace) {
+  return !tdo_ring_empty((tdo_ring_t *)&trace->grey[TDO_RANK_WEAK]) ||
+         !tdo_ring_empty((tdo_ring_t *)&trace->ephemerons.settling);
+}
+
 /* Nothing but weak references is left: splat those to the dead. */
 static void trace_weak(mps_arena_t heap) {
   tdo_ring_t *ring = &heap->trace.grey[TDO_RANK_WEAK];
@@ -581,6 +587,8 @@ static bool trace_trace(mps_arena_t heap, size_t limit, uint64_t deadline) {
       tdo_finals_trace(heap, &scan);
       continue;
     }
+    if (trace->at_hit && !trace->whole && trace_splats(trace))
+      return false;
     trace_weak(heap);
     if (trace_drained(heap)) {
       tdo_ephemerons_reset(&trace->ephemerons, heap);

@@ -45,6 +45,8 @@ typedef struct tdo_trace {
   bool hurried;      /* the flip left in place what it had no time to copy
                         (scan.h, .hurried) */
   bool finalized;    /* the finalization pass is over */
+  bool at_hit;       /* a barrier was hit, maybe between two writes to a table
+                        of weak references: nothing in it becomes null now */
   bool whole;        /* must end before the mutator goes on: a weak root, which
                         no barrier guards, refers to what may die */
   unsigned bits;     /* of the condemned generations */
