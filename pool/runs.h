@@ -54,8 +54,8 @@ bool tdo_runs_check(tdo_runs_t *r);
 
 /* Make [BASE, LIMIT), not empty, free (used); all of it was used (free)
    before. O(1) while .plain holds, O(units) by words when it ends, else
-   O(log n), and O(LIMIT - BASE) by words. Renewing sums costs as much again, once
-   for each change. */
+   O(log n), and O(LIMIT - BASE) by words. Renewing sums costs as much again,
+   once for each change. */
 void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit);
 void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit);
 

@@ -216,7 +216,7 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   /* A slice ends with putting up bars: not for too little. */
   heap->debt += (double)bytes * all / tdo_shortage_pace(heap, room);
   least = tdo_fmin(tdo_fmax(least, (double)heap->quantum), all);
-  if (heap->debt < least)
+  if (heap->debt < least && !tdo_trace_drained(heap))
     return;
   work = (size_t)heap->debt;
   heap->debt = 0;

@@ -164,8 +164,8 @@ mps_res_t tdo_pool_take_format(tdo_pool_t *pool, mps_arg_s args[]);
 tdo_space_t *tdo_pool_space(tdo_pool_t *pool);
 mps_res_t tdo_pool_control_alloc(void **p_o, tdo_pool_t *pool, size_t size);
 void tdo_pool_control_free(tdo_pool_t *pool, void *p, size_t size);
-/* Control blocks were freed, maybe where no collection comes by: a piece of what
-   they leave goes back (tdo_control_ease). */
+/* Control blocks were freed, maybe where no collection comes by: a piece of
+   what they leave goes back (tdo_control_ease). */
 void tdo_pool_ease(tdo_pool_t *pool);
 
 /* For manual classes: a plain segment whose descriptor (of DESCRIPTOR bytes,

@@ -472,8 +472,9 @@ void tdo_trace_scan_last(mps_arena_t heap, tdo_gcseg_t *seg) {
 }
 
 /* Is all done that can be before finalization, and before weak references? */
-static bool trace_drained(mps_arena_t heap) {
-  return trace_next_grey(heap) == NULL && tdo_ephemerons_idle(heap);
+bool tdo_trace_drained(mps_arena_t heap) {
+  return heap->trace.state == TDO_TRACE_FLIPPED &&
+         trace_next_grey(heap) == NULL && tdo_ephemerons_idle(heap);
 }
 
 /* Scan grey segments; false if the budget ran out first. */
@@ -494,10 +495,10 @@ static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
     else if (!tdo_ephemerons_step(heap))
       return true;
     if (trace->scanned >= limit)
-      return trace_drained(heap);
+      return tdo_trace_drained(heap);
     if (trace->scanned >= look) {
       if (tdo_clock_past(deadline))
-        return trace_drained(heap);
+        return tdo_trace_drained(heap);
       look = trace->scanned + TDO_SCAN_LOOK;
     }
   }
@@ -505,8 +506,8 @@ static bool trace_drain(mps_arena_t heap, size_t limit, uint64_t deadline) {
 
 /* May a reference become null when all that lives is known? */
 static bool trace_splats(const tdo_trace_t *trace) {
-  return !tdo_ring_empty((tdo_ring_t *)&trace->grey[TDO_RANK_WEAK]) ||
-         !tdo_ring_empty((tdo_ring_t *)&trace->ephemerons.settling);
+  return !tdo_ring_empty(&trace->grey[TDO_RANK_WEAK]) ||
+         !tdo_ring_empty(&trace->ephemerons.settling);
 }
 
 /* Nothing but weak references is left: splat those to the dead. */
@@ -590,7 +591,7 @@ static bool trace_trace(mps_arena_t heap, size_t limit, uint64_t deadline) {
     if (trace->at_hit && !trace->whole && trace_splats(trace))
       return false;
     trace_weak(heap);
-    if (trace_drained(heap)) {
+    if (tdo_trace_drained(heap)) {
       tdo_ephemerons_reset(&trace->ephemerons, heap);
       trace->state = TDO_TRACE_RECLAIM;
     }
