@@ -398,7 +398,7 @@ static void heap_fell(mps_pool_class_t cls, int how, bool finalized) {
     *obj_ref(obj, 0) = table[0];
     table[0] = obj;
     if (finalized)
-      ck_assert_int_eq(mps_finalize(arena, &obj), MPS_RES_OK);
+      REQUIRE(mps_finalize(arena, &obj) == MPS_RES_OK);
   }
   grown = described();
   most = tdo_max(grown / 2, MIB * 5 / 4);

@@ -84,7 +84,7 @@ START_TEST(test_refused_at_once) {
   for (size_t queue = 1; queue <= 64; queue *= 8) {
     barrier_start((unsigned)_i, queue);
     grow_old(800);
-    for (size_t n = 1; n < 40; n += 1 + n / 8) {
+    for (size_t n = 1; n < 40; n += 1 + n / (suite_slow() ? 2 : 8)) {
       write_young(800, 1); /* so that there are pages to clean */
       refuse(n, n % 2 == 0);
       minor();
@@ -138,7 +138,7 @@ START_TEST(test_between_slices) {
   for (size_t i = 0; i < ROOTS; ++i)
     random_node(i);
   mps_arena_release(arena);
-  for (size_t n = 0; n < suite_size(60000, 2000); ++n) {
+  for (size_t n = 0; n < suite_size(suite_rounds(60000), 2000); ++n) {
     random_node(random_below(ROOTS));
     random_stores(3);
     if (n % 40 == 0) /* one slice, if there is anything to do */
@@ -245,7 +245,7 @@ START_TEST(test_copied_to_again) {
   for (size_t i = 8; i < ROOTS; ++i)
     table[i] = node(300); /* an old generation that is worth large segments */
   full();
-  for (size_t round = 0; round < suite_size(60, 6); ++round) {
+  for (size_t round = 0; round < suite_size(suite_rounds(60), 6); ++round) {
     list_grow();
     list_flip();
     interrupted += arena->trace.state == TDO_TRACE_FLIPPED;

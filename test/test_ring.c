@@ -3,6 +3,7 @@
 #include <string.h>
 #include "code/ring.h"
 #include "test/random.h"
+#include "test/require.h"
 #include "test/suite.h"
 
 enum { NODES = 24, ROUNDS = 20000 };
@@ -32,15 +33,15 @@ static void model_remove(int name) {
 
 static void compare(int r) {
   size_t i = 0;
-  ck_assert_int_eq(tdo_ring_empty(&rings[r]), lengths[r] == 0);
+  REQUIRE(tdo_ring_empty(&rings[r]) == (lengths[r] == 0));
   TDO_RING_FOR(node, &rings[r]) {
     item_t *item = TDO_RING_ENTRY(item_t, link, node);
-    ck_assert_uint_lt(i, lengths[r]);
-    ck_assert_int_eq(item->name, model[r][i]);
-    ck_assert_ptr_eq(node->next->prev, node);
+    REQUIRE(i < lengths[r]);
+    REQUIRE(item->name == model[r][i]);
+    REQUIRE(node->next->prev == node);
     ++i;
   }
-  ck_assert_uint_eq(i, lengths[r]);
+  REQUIRE(i == lengths[r]);
 }
 
 static void put(int r, item_t *item, bool first) {
@@ -73,7 +74,7 @@ START_TEST(against_model) {
     items[i].name = i;
     tdo_ring_init(&items[i].link);
   }
-  for (size_t n = suite_rounds(ROUNDS), round = 0; round < n; ++round) {
+  for (int round = 0; round < ROUNDS; ++round) {
     item_t *item = &items[random_below(NODES)];
     int r = (int)random_below(2);
     switch (random_below(8)) {
