@@ -240,12 +240,13 @@ static mps_addr_t list_part(mps_addr_t obj) {
 }
 
 START_TEST(test_copied_to_again) {
+  const size_t rounds = suite_size(suite_rounds(60), 6);
   size_t interrupted = 0;
   list_start((unsigned)_i);
   for (size_t i = 8; i < ROOTS; ++i)
     table[i] = node(300); /* an old generation that is worth large segments */
   full();
-  for (size_t round = 0; round < suite_size(suite_rounds(60), 6); ++round) {
+  for (size_t round = 0; round < rounds; ++round) {
     list_grow();
     list_flip();
     interrupted += arena->trace.state == TDO_TRACE_FLIPPED;
@@ -255,7 +256,7 @@ START_TEST(test_copied_to_again) {
     list_check(table[1]);
     table[1] = list_part(table[0]);
   }
-  ck_assert(suite_stressed() || interrupted > 20 ||
+  ck_assert(suite_stressed() || interrupted > rounds / 3 ||
             arena->shield.settings.mode == TDO_SHIELD_OFF);
   list_stop();
 }
