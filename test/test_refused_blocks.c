@@ -12,6 +12,7 @@
 #include "mpscmvff.h"
 #include "mpscmvt.h"
 #include "mpscsnc.h"
+#include "pool/peaks.h"
 #include "test/nodes.h"
 #include "test/suite.h"
 #include "trace/heap.h"
@@ -225,7 +226,7 @@ END_TEST
 
 /* A block over the borders of extents that are free. */
 static mps_res_t make_joint(void) {
-  enum { EXTENTS = 6, FREE = 3 };
+  enum { EXTENTS = TDO_PEAKS, FREE = 3 }; /* as many as one node has */
   size_t size = suite_pages((size_t)64 << 10);
   mps_addr_t blocks[EXTENTS], joint;
   size_t n = 0;
