@@ -199,6 +199,21 @@ static inline mps_fmt_t make_format(mps_fmt_scan_t scan, size_t align,
   return fmt;
 }
 
+/* A format of pools that do not move, for blocks that are no nodes. */
+static inline mps_fmt_t make_plain_format(mps_fmt_scan_t scan,
+                                          mps_fmt_skip_t skip, size_t align) {
+  mps_fmt_t fmt;
+
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, align);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, scan);
+    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, skip);
+    ck_assert_int_eq(mps_fmt_create_k(&fmt, arena, args), MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return fmt;
+}
+
 /* A root of N objects, null. */
 static inline node_t **make_root(mps_root_t *root_o, size_t n) {
   node_t **objects = calloc(n, sizeof *objects);

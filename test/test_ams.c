@@ -786,19 +786,6 @@ static mps_res_t odd_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
   return MPS_RES_OK;
 }
 
-static mps_fmt_t make_odd_format(void) {
-  mps_fmt_t fmt;
-
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, sizeof(uint32_t));
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, odd_scan);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, odd_skip);
-    ck_assert_int_eq(mps_fmt_create_k(&fmt, arena, args), MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
-  return fmt;
-}
-
 static void *odd_make(mps_ap_t ap, size_t size) {
   mps_addr_t p;
 
@@ -821,7 +808,7 @@ START_TEST(odd_end) {
   node_t **blocks;
 
   start();
-  odd_format = make_odd_format();
+  odd_format = make_plain_format(odd_scan, odd_skip, sizeof(uint32_t));
   odd = make_pool(class_of(_i), odd_format, NULL);
   blocks = make_root(&root, PAGES);
   for (size_t i = 0; i < PAGES; ++i) { /* a page of two blocks */

@@ -311,7 +311,7 @@ static void set_tight(void) {
    less of it, and to as much as died. */
 START_TEST(room_is_given) {
   const size_t some = 64 * suite_pages(1);
-  if (suite_slow() && _i != 0)
+  if (suite_emulated() && _i != 0)
     return;
   begin_within(SIZE_MAX, _i % 2);
   while (mps_arena_committed(arena) < 32 * some)

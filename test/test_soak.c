@@ -546,7 +546,9 @@ START_TEST(soak) {
          (size_t)cleared, (size_t)finalized, (size_t)moved, (size_t)exchanged,
          (size_t)refused);
   tdo_statistics(arena, &statistics);
-  ck_assert_uint_gt(statistics.collections, 0); /* also where nothing moved */
+  ck_assert_uint_gt(suite_stressed() ? statistics.collections
+                                     : mps_collections(arena),
+                    0); /* in few steps nothing may have moved */
   mps_pool_destroy(manual);
   mps_pool_destroy(pairs_pool);
   for (size_t i = 0; i < POOLS; ++i)

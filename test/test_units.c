@@ -33,19 +33,6 @@ static mps_res_t units_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
   return res;
 }
 
-static mps_fmt_t units_format(void) {
-  mps_fmt_t fmt;
-
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, sizeof(mps_word_t));
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SCAN, units_scan);
-    MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, units_skip);
-    ck_assert_int_eq(mps_fmt_create_k(&fmt, arena, args), MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
-  return fmt;
-}
-
 /* ---- the model ---- */
 
 enum { CELLS = 30000, ROOTS = 8 };
@@ -71,15 +58,16 @@ static cell_t *some_cell(void) {
   return &cells[cell_count - 1 - random_below(tdo_min(back, cell_count))];
 }
 
-static void cell_write(const cell_t *c, size_t i) {
+/* What word I of C has to be. */
+static mps_word_t cell_word(const cell_t *c, size_t i) {
   mps_word_t ref = c->to[i] != NULL ? (mps_word_t)c->to[i]->at : 0;
 
-  c->at[i] = ref + (i == 0 && c->words == 2 ? TWO : 0);
+  return ref + (i == 0 && c->words == 2 ? TWO : 0);
 }
 
 static void cell_refer(cell_t *c, size_t i) {
   c->to[i] = some_cell();
-  cell_write(c, i);
+  c->at[i] = cell_word(c, i);
 }
 
 static void add_cell(mps_ap_t ap) {
@@ -98,6 +86,15 @@ static void add_cell(mps_ap_t ap) {
   ++cell_count;
 }
 
+/* C, which may be null, lives. */
+static void reach_cell(cell_t *c, cell_t **grey_io) {
+  if (c == NULL || c->live)
+    return;
+  c->live = true;
+  c->next = *grey_io;
+  *grey_io = c;
+}
+
 static size_t reach(void) {
   cell_t *grey = NULL;
   size_t bytes = 0;
@@ -105,21 +102,13 @@ static size_t reach(void) {
   for (size_t i = 0; i < cell_count; ++i)
     cells[i].live = false;
   for (size_t i = 0; i < ROOTS; ++i)
-    if (roots[i] != NULL && !roots[i]->live) {
-      roots[i]->live = true;
-      roots[i]->next = grey;
-      grey = roots[i];
-    }
+    reach_cell(roots[i], &grey);
   while (grey != NULL) {
     cell_t *c = grey;
     grey = c->next;
     bytes += c->words * sizeof(mps_word_t);
     for (size_t i = 0; i < c->words; ++i)
-      if (c->to[i] != NULL && !c->to[i]->live) {
-        c->to[i]->live = true;
-        c->to[i]->next = grey;
-        grey = c->to[i];
-      }
+      reach_cell(c->to[i], &grey);
   }
   return bytes;
 }
@@ -127,11 +116,8 @@ static size_t reach(void) {
 static void check_cells(void) {
   for (size_t i = 0; i < cell_count; ++i) {
     const cell_t *c = &cells[i];
-    mps_word_t two = c->words == 2 ? TWO : 0;
-    for (size_t k = 0; c->live && k < c->words; ++k) {
-      mps_word_t ref = c->to[k] != NULL ? (mps_word_t)c->to[k]->at : 0;
-      ck_assert_uint_eq(c->at[k], ref + (k == 0 ? two : 0));
-    }
+    for (size_t k = 0; c->live && k < c->words; ++k)
+      ck_assert_uint_eq(c->at[k], cell_word(c, k));
   }
 }
 
@@ -171,7 +157,7 @@ START_TEST(at_random) {
 
   start();
   random_start();
-  fmt = units_format();
+  fmt = make_plain_format(units_scan, units_skip, sizeof(mps_word_t));
   pool = units_pool(_i, fmt);
   cell_count = 0;
   for (size_t round = 0; round < rounds; ++round) {

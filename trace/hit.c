@@ -22,10 +22,11 @@ static void hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
   } else {
     heap->quantum_now = tdo_max(heap->quantum, heap->quantum_now / 2);
   }
-  heap->trace.at_hit = true;
-  if (!tdo_clock_past(deadline))
+  if (!tdo_clock_past(deadline)) {
+    heap->trace.at_hit = true;
     (void)tdo_trace_work(heap, heap->quantum_now, deadline);
-  heap->trace.at_hit = false;
+    heap->trace.at_hit = false;
+  }
   tdo_heap_tally(heap->stats.quantum_log2, heap->trace.scanned - scanned);
   heap->hit_ended = tdo_clock_ns();
   heap->hit_took = heap->hit_ended - start;

@@ -471,7 +471,6 @@ void tdo_trace_scan_last(mps_arena_t heap, tdo_gcseg_t *seg) {
   trace_scan_seg(heap, seg, TDO_RANK_WEAK, 0);
 }
 
-/* Is all done that can be before finalization, and before weak references? */
 bool tdo_trace_drained(mps_arena_t heap) {
   return heap->trace.state == TDO_TRACE_FLIPPED &&
          trace_next_grey(heap) == NULL && tdo_ephemerons_idle(heap);

@@ -80,8 +80,8 @@ bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why);
 /* Work for about BYTES scanned, and until DEADLINE (ns; 0: none). True if the
    collection is over (or none was in progress). */
 bool tdo_trace_work(mps_arena_t heap, size_t bytes, uint64_t deadline);
-/* Is all that lives found, but for what the end of the collection finds
-   (at_hit)? */
+/* Is a collection in progress of which nothing is left but its end:
+   finalization, weak references, and reclaiming? */
 bool tdo_trace_drained(mps_arena_t heap);
 /* Work until it is over. */
 void tdo_trace_finish(mps_arena_t heap);
