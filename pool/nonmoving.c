@@ -5,6 +5,7 @@
 #include "code/args.h"
 #include "code/check.h"
 #include "pool/nonmoving_internal.h"
+#include "trace/pause.h"
 
 #define NM_BUFFER_LEAST 4096
 #define NM_BUFFER_SHARE 32.0  /* of a generation's capacity in one buffer */
@@ -75,6 +76,8 @@ mps_res_t tdo_nm_ap_init(tdo_ap_t *ap, mps_arg_s args[], unsigned ranks) {
       return MPS_RES_PARAM;
     ap->rank = arg.val.rank;
   }
+  if (ap->rank > TDO_RANK_EXACT)
+    tdo_pause_weak_met(ap->pool->heap);
   ap->next_size = NM_BUFFER_LEAST;
   return MPS_RES_OK;
 }

@@ -1,6 +1,6 @@
 /* Testudo: tests of pools of weak objects (interface, section 4.5).
    SPDX-License-Identifier: BSD-2-Clause */
-#include "trace/heap.h" /* first: its functions have names of ours */
+#include "trace/pause.h" /* first: its functions have names of ours */
 #include "mpscamc.h"
 #include "mpscawl.h"
 #include "mpsclo.h"
@@ -383,6 +383,47 @@ START_TEST(mutator) {
 }
 END_TEST
 
+static bool collecting(void) {
+  return tdo_trace_flipped(&arena->trace);
+}
+
+/* A small heap with weak tables is collected at once, however short a pause is
+   to be; slices are tried when that was so for long, and are given up for twice
+   as long when a table is read meanwhile. */
+START_TEST(at_once) {
+  enum { SLOTS = 5000 };
+  bool slices;
+  node_t *keys;
+
+  open_pools(class_of(_i));
+  mps_arena_pause_time_set(arena, 0.0);
+  slices = tdo_pause_slices(arena);
+  table[0] = make(strong, NODE, SLOTS);
+  keys = table[1] = make(weak, WEAK_ARRAY, SLOTS);
+  mps_arena_release(arena);
+  if (arena->small_most > 0 && !suite_stressed()) {
+    ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+    ck_assert(!collecting());
+  }
+  arena->weak_left = 0;
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  ck_assert(collecting() == slices || suite_stressed());
+  ck_assert_ptr_null(keys->word[1]);
+  ck_assert(arena->weak_left == 128 * slices || suite_stressed());
+  mps_arena_park(arena);
+  mps_arena_release(arena);
+  if (arena->small_most > 0 && !suite_stressed()) {
+    ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+    ck_assert(!collecting());
+    for (size_t i = 2; i < TABLE; ++i) /* too much */
+      table[i] = make(strong, NODE, 2 * SLOTS);
+    ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+    ck_assert(collecting() == slices);
+  }
+  close_pools();
+}
+END_TEST
+
 /* A client that allocates nothing stores a value, and then its key in place of
    a dead one: the end of a collection, for which a hit between the two does
    enough, clears no value. */
@@ -489,7 +530,7 @@ static Suite *awl_suite(void) {
       &ranks,        &positional,         &ambiguous,
       &large_blocks, &objects_in_objects, &finalization,
       &mutator,      &weak_roots,         &dependents_anywhere,
-      &between_two_stores};
+      &at_once,      &between_two_stores};
   Suite *suite = suite_create("awl");
   TCase *tcase = tcase_create("awl");
 

@@ -278,7 +278,7 @@ END_TEST
 START_TEST(at_once) {
   tdo_small_t small = {0};
   tdo_small_facts_t facts = {.old = 40 * MIB, .nursery = 12 * MIB,
-                             .pause = 0.1};
+                             .once = 55e6};
   ck_assert(tdo_small_at_once(&small, &facts));
   facts.nursery = 13 * MIB;
   ck_assert(!tdo_small_at_once(&small, &facts));
@@ -292,6 +292,36 @@ START_TEST(at_once) {
 }
 END_TEST
 
+/* Where weak tables may be read meanwhile, all is collected at once though the
+   pause time is short, by what lived the last time. */
+START_TEST(weak) {
+  tdo_small_t small = {0};
+  tdo_small_facts_t facts = {.old = 2 * MIB, .nursery = MIB, .young = MIB,
+                             .most = 16 * MIB, .pause = 0.001,
+                             .once = 3.3 * MIB};
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.weak = true;
+  facts.alive = MIB;
+  ck_assert(tdo_small_due(&small, &facts));
+  facts.old = 20 * MIB;
+  ck_assert(tdo_small_due(&small, &facts));
+  facts.young = 20 * MIB; /* of which most will be dead */
+  ck_assert(tdo_small_due(&small, &facts));
+  facts.alive = 1.2 * MIB; /* twice that, if nothing had died */
+  ck_assert(!tdo_small_due(&small, &facts));
+  tdo_small_collected(&small, 2 * MIB, 1.2 * MIB);
+  ck_assert(tdo_small_due(&small, &facts));
+  facts.alive = 1.9 * MIB;
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.old = 1.7 * MIB; /* not worth it yet */
+  ck_assert(!tdo_small_due(&small, &facts));
+  facts.old = 1.9 * MIB;
+  ck_assert(tdo_small_due(&small, &facts));
+  facts.most = 0;
+  ck_assert(!tdo_small_due(&small, &facts));
+}
+END_TEST
+
 SUITE_MAIN("small", 10, by_size, by_setting, growth, quick, dense, little,
            loose, tightened, alike, alike_living, instead_of_marking, by_flip,
-           by_marking_flip, sooner, at_once)
+           by_marking_flip, sooner, at_once, weak)

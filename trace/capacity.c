@@ -1,6 +1,7 @@
 /* Testudo: the capacities of generations (manual, "Tuning").
    SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/capacity.h"
+#include "trace/pause.h"
 
 #define ROOT_WORK 256.0 /* bytes scanned in the time that a root takes, however
                            little is in it */
@@ -18,7 +19,7 @@ tdo_nursery_facts_t tdo_capacity_bounds(const tdo_heap_t *heap) {
                                .unused = chain != NULL &&
                                          chain->gens[1].youngest,
                                .copied = heap->trace.small ? heap->alive : 0,
-                               .pause_time = heap->pause_time,
+                               .pause_time = tdo_pause_young(heap),
                                .commit_limit =
                                    (double)tdo_space_most(&heap->space),
                                .least = (double)(TDO_DEFAULT_NURSERY << 10)};

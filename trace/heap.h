@@ -136,6 +136,8 @@ struct mps_arena_s {
   tdo_messages_t messages;
   tdo_finals_t finals;
   double pause_time;
+  unsigned weak_left, weak_next; /* collections for which .weak of pause.h
+                            holds; for which it will the next time */
   mps_arena_extended_t extended;
   mps_arena_contracted_t contracted;
   /* Policy (policy.c, learn.c). */

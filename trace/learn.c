@@ -4,6 +4,7 @@
 #include "code/clock.h"
 #include "trace/capacity.h"
 #include "trace/heap.h"
+#include "trace/pause.h"
 #include "trace/policy.h"
 #include "trace/shortage.h"
 
@@ -297,6 +298,7 @@ void tdo_learn(tdo_heap_t *heap) {
     learn_rest(heap);
     heap->alive = (double)heap->trace.survived;
   }
+  tdo_pause_collected(heap);
   learn_beside(heap);
   learn_skip(heap);
   learn_chains(heap, ns);

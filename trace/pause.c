@@ -20,6 +20,13 @@
                               scanned, */
 #define PAUSE_HIDE  0.02   /* where much is closed by moving it away */
 
+#define ONCE_RATE  5.5e8 /* bytes to a second of pause time that need no
+                            slices: half of what is copied, or less */
+#define WEAK_PAUSE 0.006 /* seconds, by that, that are short enough (.weak), */
+#define WEAK_YOUNG 0.25  /* this part of them for the nursery */
+#define WEAK_LEAST 64u   /* collections until slices are tried again, twice as */
+#define WEAK_MOST  65536u /* many each time, up to this */
+
 #define PAUSE_TENURE 0.25  /* share that must be left for a promotion */
 #define TENURE_PART  1048576 /* bytes promoted then, at least */
 
@@ -59,6 +66,33 @@ static double pause_left(const tdo_heap_t *heap, uint64_t now) {
   double left = pause_allowance(heap, begun) - (double)(now - begun);
 
   return tdo_fmax(left, PAUSE_LEAST * heap->pause_time * 1e9);
+}
+
+bool tdo_pause_weak(const tdo_heap_t *heap) {
+  return heap->weak_left > 0 && heap->pause_time < WEAK_PAUSE &&
+         heap->small_most > 0 && heap->stress == 0;
+}
+
+double tdo_pause_once(const tdo_heap_t *heap) {
+  return ONCE_RATE * (tdo_pause_weak(heap) ? WEAK_PAUSE : heap->pause_time);
+}
+
+double tdo_pause_young(const tdo_heap_t *heap) {
+  return tdo_pause_weak(heap)
+             ? tdo_fmax(heap->pause_time, WEAK_YOUNG * WEAK_PAUSE)
+             : heap->pause_time;
+}
+
+void tdo_pause_weak_met(tdo_heap_t *heap) {
+  if (heap->weak_left == 0)
+    heap->weak_next =
+        tdo_min(WEAK_MOST, tdo_max(WEAK_LEAST, 2 * heap->weak_next));
+  heap->weak_left = heap->weak_next;
+}
+
+void tdo_pause_collected(tdo_heap_t *heap) {
+  if (heap->weak_left > 0)
+    --heap->weak_left;
 }
 
 uint64_t tdo_pause_deadline(const tdo_heap_t *heap) {

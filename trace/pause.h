@@ -2,6 +2,13 @@
    must end that is done meanwhile (manual, "Tuning").
    SPDX-License-Identifier: BSD-2-Clause
 
+   .weak  While a collection goes on in slices, to read a weak table makes it a
+   strong one: what only dead entries refer to stays, and each such hit takes
+   more than the rest of a small heap would. So where there are weak tables,
+   what takes no longer than a few milliseconds is done at once, even if the
+   pause time is shorter. Slices are tried from time to time: maybe no table is
+   read meanwhile.
+
    .close  Pauses that follow close on each other count as one. What they use up
    of the pause time comes back as the program runs. */
 #ifndef TDO_TRACE_PAUSE_H
@@ -13,6 +20,16 @@
 void tdo_pause_set_time(tdo_heap_t *heap, double seconds);
 /* The pause time, of a second if it is longer: to plan by. In ns. */
 double tdo_pause_ns(const tdo_heap_t *heap);
+
+/* Does .weak hold? Bytes that are collected at once, without slices; seconds
+   that what is in a nursery may take. */
+bool tdo_pause_weak(const tdo_heap_t *heap);
+double tdo_pause_once(const tdo_heap_t *heap);
+double tdo_pause_young(const tdo_heap_t *heap);
+/* There are weak tables, or one was read in mid-collection; a collection has
+   ended. */
+void tdo_pause_weak_met(tdo_heap_t *heap);
+void tdo_pause_collected(tdo_heap_t *heap);
 
 /* When the pause that there is, or that begins now, must end (ns); 0: whenever
    its work is done. */

@@ -91,6 +91,8 @@ static tdo_small_facts_t policy_small_facts(const tdo_heap_t *heap,
       .built = tdo_full_ended(&heap->full),
       .most = (double)heap->small_most,
       .pause = heap->pause_time,
+      .once = tdo_pause_once(heap),
+      .weak = tdo_pause_weak(heap),
       .quick = chain != NULL && tdo_worth_quick(&chain->worth)};
 
   if (chain != NULL) {
@@ -166,7 +168,10 @@ static bool policy_full_due(tdo_heap_t *heap) {
 /* May the collection in progress go on in slices? Most minor ones end within
    their first. */
 static bool policy_incremental(const tdo_heap_t *heap) {
-  return tdo_pause_slices(heap) && !heap->trace.whole;
+  double all = (double)heap->trace.condemned + (double)heap->trace.owed;
+
+  return tdo_pause_slices(heap) && !heap->trace.whole &&
+         !(tdo_pause_weak(heap) && all <= tdo_pause_once(heap));
 }
 
 /* After the flip. If that took most of the time, a full collection goes on

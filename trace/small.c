@@ -19,7 +19,9 @@
 #define SMALL_SIZE   ((double)(256 << 20)) /* if it has no more than that */
 #define SMALL_RATE   8.5e8 /* bytes of old objects, to a second of pause time:
                               1.25 times the largest nursery (nursery.c) */
-#define ONCE_RATE    5.5e8 /* the same, with a nursery, that need no slices */
+
+#define WEAK_LIVE    2.0 /* times what lived the last time, when little of it
+                            had died */
 
 #define INSTEAD_LIVE 1.25 /* times what lived the last time may do so now, */
 #define INSTEAD_PART 0.8  /* if that is at most this share of old bytes, of */
@@ -43,7 +45,12 @@ static bool small_fits(double live, const tdo_small_facts_t *facts) {
 /* What of the old is taken to live when everything is copied. */
 static double small_live(const tdo_small_t *small,
                          const tdo_small_facts_t *facts) {
-  return tdo_fmax(0, facts->old - small->room);
+  double live = tdo_fmax(0, facts->old - small->room);
+
+  if (!facts->weak)
+    return live;
+  return tdo_fmin(live,
+                  (small->sparse ? INSTEAD_LIVE : WEAK_LIVE) * facts->alive);
 }
 
 /* Is that hardly more work than a minor collection (.alike)? */
@@ -57,8 +64,11 @@ static bool small_alike(const tdo_small_t *small, double live,
 bool tdo_small_due(const tdo_small_t *small, const tdo_small_facts_t *facts) {
   double old = facts->old, live = small_live(small, facts);
 
-  if (facts->most <= 0 || !small_fits(live, facts) ||
-      (live > facts->most && !small_alike(small, live, facts)))
+  if (facts->most <= 0)
+    return false;
+  if (!(facts->weak && tdo_small_at_once(small, facts)) &&
+      (!small_fits(live, facts) ||
+       (live > facts->most && !small_alike(small, live, facts))))
     return false;
   return small->room > 0 || old <= SMALL_PART * facts->nursery ||
          old > small->most ||
@@ -77,8 +87,10 @@ bool tdo_small_instead(const tdo_small_t *small,
 
 bool tdo_small_at_once(const tdo_small_t *small,
                        const tdo_small_facts_t *facts) {
-  return small_live(small, facts) + tdo_fmax(facts->nursery, facts->young) <=
-         ONCE_RATE * facts->pause;
+  double young = facts->weak ? facts->nursery
+                             : tdo_fmax(facts->nursery, facts->young);
+
+  return small_live(small, facts) + young <= facts->once;
 }
 
 bool tdo_small_soon(const tdo_small_t *small, double alive, double fresh) {

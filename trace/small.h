@@ -21,6 +21,11 @@
    in order. So a larger heap is small as well, if what is old dies. What lives
    is then taken to be a quarter more than the last time, not all that is old.
 
+   .weak  Where weak tables may be read in mid-collection (pause.h), minor
+   collections fill the old generation with what only dead entries refer to. So
+   each one is of everything if a pause is long enough for that, by what lived
+   the last time if some of what is old dies.
+
    .instead  A full collection that is due anyway takes less time by copying
    than by marking in place, where what is old dies: what is copied lies in the
    order in which the next one finds it, while objects in place lie where there
@@ -59,7 +64,9 @@ typedef struct tdo_small_facts {
   double built;   /* or with what was built since, if that has ended; or 0 */
   double most;    /* that a small heap has (TESTUDO_SMALL) */
   double pause;
+  double once; /* that need no slices */
   bool quick; /* the last one was hardly longer than a minor one (worth.h) */
+  bool weak;  /* .weak of pause.h holds */
 } tdo_small_facts_t;
 
 /* The nursery is full: is the next collection to be of everything? */
