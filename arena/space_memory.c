@@ -197,6 +197,8 @@ bool tdo_space_ease(tdo_space_t *sp) {
     return false;
   /* Late, and in large pieces: go well below the limit. */
   target = tdo_max(memory_most(sp) / 2, spare - tdo_min(spare, EASE_BYTES));
+  if (sp->spare_fraction <= 0) /* at once */
+    target = 0;
   tdo_space_drain(sp, target);
   /* Every run was asked for. What was refused, at the mapping limit, would be
      refused again: not before there is so much more that it is worth it. */
@@ -408,6 +410,8 @@ void tdo_space_spare_set(tdo_space_t *sp, double fraction) {
     return;
   sp->held = memory_hold(sp, sp->held);
   tdo_space_settle(sp);
+  if (memory_over(sp)) /* who asks for it has the mappings to spend */
+    memory_shrink(sp, memory_most(sp) + tdo_min(sp->spare, sp->held), true);
 }
 
 void tdo_space_hold(tdo_space_t *sp, size_t bytes) {

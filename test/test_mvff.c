@@ -105,6 +105,35 @@ START_TEST(spare) {
 }
 END_TEST
 
+/* With none to spare whole grains go at once, also those that were never in
+   use, where a longer run has none. */
+START_TEST(none_spare) {
+  size_t page = suite_pages(1);
+  mps_pool_t pool;
+  char *p, *q;
+
+  start();
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, 16 * page);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.0);
+    ck_assert_int_eq(mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  for (size_t n = 0; n < 3; ++n) {
+    size_t before = mps_pool_total_size(pool);
+    p = alloc(pool, 15 * page);
+    ck_assert_uint_eq(mps_pool_total_size(pool), before + 16 * page);
+    mps_free(pool, p + 16, 2 * page - 32);
+    ck_assert_uint_eq(mps_pool_total_size(pool), before + 15 * page);
+    q = alloc(pool, 2 * page - 32);
+    ck_assert_ptr_eq(q, p + 16);
+  }
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 /* The same where the longest free run, of one page and a half, has no whole
    grain: it is enough when as much was freed as may be free. */
 START_TEST(spare_in_short_runs) {
@@ -759,8 +788,8 @@ START_TEST(over_borders) {
 }
 END_TEST
 
-SUITE_MAIN("mvff", 60, placement, extension, spare, spare_in_short_runs,
-           growing_buffer, partial_free, misuse, bad_arguments, arguments,
+SUITE_MAIN("mvff", 60, placement, extension, spare, none_spare,
+           spare_in_short_runs, growing_buffer, partial_free, misuse, bad_arguments, arguments,
            points, frames, framed_points, frame_of_another_buffer, patterns,
            without_end, no_memory, small_arena, at_random, large_blocks,
            for_others, over_borders)

@@ -527,8 +527,24 @@ START_TEST(test_parted) {
   tdo_space_settle(&space);
   ck_assert_uint_le(space.runs, n / 4);
   space_verify();
-  tdo_space_purge(&space, SIZE_MAX / 4);
+  if (_i == 0)
+    tdo_space_purge(&space, SIZE_MAX / 4);
+  else
+    tdo_space_spare_set(&space, 0.0);
   ck_assert_uint_eq(space.spare, 0);
+  space_stop();
+}
+END_TEST
+
+/* Where none is to be spare, all goes at once. */
+START_TEST(test_none_spare) {
+  size_t n = MANY_ZONES * ZONE / GRAIN, a;
+  zones = MANY_ZONES;
+  space_start(MANY_ZONES * ZONE, SIZE_MAX, 0.0);
+  a = take(n, TDO_GROUP_MANUAL, false);
+  tdo_space_free(&space, a, n);
+  ck_assert_uint_eq(space.spare, 0);
+  space_verify();
   space_stop();
 }
 END_TEST
@@ -777,4 +793,4 @@ SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_between, 1},
                  {test_withheld, 1}, {test_holes, 1}, {test_kept, 1},
                  {test_scarce, 1}, {test_granted, 1}, {test_create_refused, 1},
                  {test_not_taken_back, 1}, {test_refused_once, 1},
-                 {test_parted, 1}, {test_random, 4})
+                 {test_parted, 2}, {test_none_spare, 1}, {test_random, 4})
