@@ -78,12 +78,16 @@ if(TARGET testudo_scheme AND NOT TESTUDO_SANITIZE MATCHES "thread")
   endif()
 endif()
 
-# The small client of the manual.
-add_executable(lists "${PROJECT_SOURCE_DIR}/example/lists.c")
-target_link_libraries(lists PRIVATE testudo_flags testudo_static)
-testudo_add_test(test_lists lists)
+# The small clients of the manual.
+foreach(name lists blocks)
+  add_executable(${name} "${PROJECT_SOURCE_DIR}/example/${name}.c")
+  target_link_libraries(${name} PRIVATE testudo_flags testudo_static)
+  testudo_add_test(test_${name} ${name})
+endforeach()
 set_tests_properties(test_lists PROPERTIES
   PASS_REGULAR_EXPRESSION "^4999500000\n$")
+set_tests_properties(test_blocks PROPERTIES
+  PASS_REGULAR_EXPRESSION "^32 MiB\n$")
 
 # The rest says nothing under a sanitizer, or counts what that adds to; and
 # the tools of this machine do not read another's programs.
