@@ -317,15 +317,41 @@ mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   return MPS_RES_OK;
 }
 
+/* What was committed as one large block is several objects, each of which lives
+   or dies: SEG gets units as others have. It stays one block where there is no
+   memory for their tables. */
+static void nm_divide(tdo_nm_seg_t *seg) {
+  tdo_nm_seg_t whole = *seg;
+
+  seg->shift = tdo_nm_of(seg->gc.pool)->shift;
+  seg->units = (size_t)(seg->top - seg->gc.seg.base) >> seg->shift;
+  seg->starts = seg->used = seg->greys = NULL;
+  if (nm_alloc_tables(seg) != MPS_RES_OK) {
+    seg->shift = whole.shift;
+    seg->units = whole.units;
+    seg->starts = whole.starts;
+    seg->used = whole.used;
+    seg->greys = whole.greys;
+    return;
+  }
+  nm_free_tables(&whole);
+  tdo_bits_set_range(seg->used, 0, seg->units); /* the buffer is used */
+  seg->grey_first = seg->units;
+  seg->grey_limit = 0;
+}
+
 void tdo_nm_absorb(tdo_nm_seg_t *seg, char *to) {
   const tdo_format_t *fmt = seg->gc.pool->format;
-  char *p = seg->known;
+  char *p = seg->known, *next;
 
-  for (; p < to; p = tdo_format_next(fmt, p)) {
-    size_t i = tdo_nm_unit(seg, p);
-    tdo_bits_set(seg->starts, i); /* and so marked: the buffer is used */
+  for (; p < to; p = next) {
+    next = tdo_format_next(fmt, p);
+    if (seg->units == 1 && next < to)
+      nm_divide(seg);
+    /* And so marked: the buffer is used. */
+    tdo_bits_set(seg->starts, tdo_nm_unit(seg, p));
     if (seg->units == 1)
-      break; /* one block, whatever is in it */
+      break;
   }
   seg->known = to;
   /* Black ones are not scanned: what is known of their pages is wrong. */

@@ -5,8 +5,9 @@
 
    A segment is divided in units: of the pool's alignment, or, for a large
    block, the whole segment is one unit. A *block* is what the tables know of:
-   an object, or, in a segment of one unit, all objects that were committed
-   together. References to the inside of a block stand for the block.
+   an object; or, where several were committed as one large block and there was
+   no memory for more units, all of these. References to the inside of a block
+   stand for the block.
 
    Tables are two bits and a half a unit: the first unit of a block is known to
    be in use without its bit in `used`, so a white segment has its marks there;

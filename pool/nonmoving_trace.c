@@ -69,7 +69,7 @@ static void nm_mark(tdo_nm_seg_t *seg, size_t i) {
   tdo_bits_set(seg->greys, i / 2);
   seg->grey_first = tdo_min(seg->grey_first, i);
   seg->grey_limit = tdo_max(seg->grey_limit, i + 1);
-  if (!seg->gc.grey)
+  if (!seg->gc.grey || seg->gc.rank == TDO_RANK_EPHEMERON)
     tdo_gcseg_set_grey(&seg->gc);
 }
 

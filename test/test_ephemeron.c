@@ -321,6 +321,32 @@ static mps_res_t walk_area(mps_ss_t ss, void *base, void *limit,
   return nodes_scan(ss, base, limit);
 }
 
+/* Each table is known by an object that the one before it keeps, so that it is
+   reached when its segment was scanned already. */
+START_TEST(by_objects) {
+  enum { LINKS = TABLE - 1 };
+  unsigned kind = _i % 2 == 0 ? PAIRS : OR_PAIRS;
+  node_t *t, *next;
+  size_t links = 0;
+  mps_ap_t ap;
+
+  open_pools();
+  ap = _i / 2 == 0 ? moving_ap : strong;
+  t = table[0] = make_table(kind, 1);
+  for (size_t i = 1; i <= LINKS; ++i, t = next) {
+    next = make_table(kind, 1);
+    table[i] = make(ap, NODE, 1);
+    set_pair(t, 0, table[i], make(ap, NODE, 1));
+    value_of(t, 0)->word[0] = next;
+  }
+  collect();
+  for (t = table[0]; pair_lives(t, 0); t = value_of(t, 0)->word[0])
+    ++links;
+  ck_assert_uint_eq(links, LINKS);
+  close_pools();
+}
+END_TEST
+
 START_TEST(elsewhere) {
   unsigned ranges = 0;
 
@@ -341,4 +367,4 @@ END_TEST
 
 SUITE_LOOPS_MAIN("ephemeron", 100, {class_and_rank, 1}, {kinds_of_pairs, 9},
                  {cycles, 1}, {chains, 1}, {late, 1}, {mutator, 1},
-                 {elsewhere, 1}, {inner_keys, 1})
+                 {elsewhere, 1}, {inner_keys, 1}, {by_objects, 4})

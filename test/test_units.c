@@ -1,8 +1,10 @@
-/* Testudo: tests of pools that mark and sweep whose blocks are of one unit or
-   two, so that neighbours share what the tables tell, against a model.
+/* Testudo: tests of pools that mark and sweep: blocks of one unit or two, so
+   that neighbours share what the tables tell, against a model; and many blocks
+   that are committed together.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "mpscams.h"
 #include "mpscawl.h"
+#include "mpsclo.h"
 #include "test/nodes.h"
 #include "test/suite.h"
 
@@ -186,12 +188,73 @@ START_TEST(at_random) {
 }
 END_TEST
 
+/* Many objects that are committed together live and die each by itself, however
+   large the region is. */
+START_TEST(regions) {
+  enum { SLOTS = 7, KEPT = 3, HINTED = 9, DEAD = 20, WEAK = 4 };
+  const mps_pool_class_t classes[] = {mps_class_ams(), mps_class_awl(),
+                                      mps_class_lo()};
+  const size_t size = (SLOTS + 1) * sizeof(mps_word_t);
+  static node_t *weak[WEAK];
+  size_t count = DEAD + ((size_t)8 << _i % 8), posted = 0;
+  mps_root_t weak_root;
+  mps_message_t message;
+  mps_pool_t pool;
+  mps_addr_t base, dead;
+  mps_ap_t ap;
+  char *p;
+
+  start();
+  mps_message_type_enable(arena, mps_message_type_finalization());
+  pool = make_pool(classes[_i / 8], format, NULL);
+  ap = make_ap(pool, mps_rank_exact());
+  ck_assert_int_eq(mps_root_create_table(&weak_root, arena, mps_rank_weak(), 0,
+                                         (mps_addr_t *)weak, WEAK),
+                   MPS_RES_OK);
+  do {
+    ck_assert_int_eq(mps_reserve(&base, ap, count * size), MPS_RES_OK);
+    memset(base, 0, count * size);
+    for (size_t i = 0; i < count; ++i)
+      ((node_t *)((char *)base + i * size))->head =
+          HEAD(_i / 8 == 2 ? LEAF : NODE, SLOTS + 1);
+  } while (!mps_commit(ap, base, count * size));
+  p = base;
+  mps_ap_destroy(ap);
+  table[0] = (node_t *)(p + KEPT * size);
+  hints[0] = p + HINTED * size;
+  hints[1] = p + (HINTED + 2) * size + sizeof(mps_word_t); /* keeps nothing */
+  for (size_t i = 0; i < WEAK; ++i)
+    weak[i] = (node_t *)(p + (HINTED + i) * size);
+  dead = p + DEAD * size;
+  ck_assert_int_eq(mps_finalize(arena, &dead), MPS_RES_OK);
+  for (int round = 0; round < 2; ++round) {
+    collect();
+    for (; mps_message_get(&message, arena, mps_message_type_finalization());
+         ++posted)
+      mps_message_discard(arena, message);
+  }
+  ck_assert_uint_eq(posted, 1);
+  ck_assert_ptr_eq(weak[0], hints[0]);
+  for (size_t i = 1; i < WEAK; ++i)
+    ck_assert_ptr_null(weak[i]);
+  ck_assert_uint_eq(in_use(pool), 2 * size);
+  ck_assert_uint_eq(node_words(table[0]), SLOTS + 1);
+  table[0] = hints[0] = NULL;
+  collect();
+  ck_assert_uint_eq(in_use(pool), 0);
+  mps_root_destroy(weak_root);
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("units");
   TCase *tcase = tcase_create("units");
 
   tcase_set_timeout(tcase, 100);
   tcase_add_loop_test(tcase, at_random, 0, 3);
+  tcase_add_loop_test(tcase, regions, 0, 24);
   suite_add_tcase(suite, tcase);
   return suite_run(suite);
 }
