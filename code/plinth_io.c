@@ -30,6 +30,7 @@ static const char *plinth_name(void) {
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -53,13 +54,28 @@ static bool plinth_write(int file, const char *p, size_t size) {
   return true;
 }
 
+/* Is nothing kept back in FILE, so that to write to its descriptor is the
+   same? Takes no lock. */
+static bool plinth_unbuffered(FILE *file) {
+  return fileno_unlocked(file) == STDERR_FILENO && !__flbf(file) &&
+         __fbufsize(file) <= 1;
+}
+
+/* Where the client has given stderr a buffer, or is another stream, the text
+   goes the way of all others, unless a thread is in the middle of that. */
 int mps_lib_fputs(const char *text, mps_lib_FILE *stream) {
   FILE *file = (FILE *)(void *)stream;
+  int done;
 
   if (file != stderr) {
     return fputs(text, file);
   }
-  return plinth_write(STDERR_FILENO, text, strlen(text)) ? 0 : EOF;
+  if (plinth_unbuffered(file) || ftrylockfile(file) != 0) {
+    return plinth_write(STDERR_FILENO, text, strlen(text)) ? 0 : EOF;
+  }
+  done = fputs_unlocked(text, file);
+  funlockfile(file);
+  return done;
 }
 
 /* The handle is the file descriptor, and one more. */

@@ -103,6 +103,32 @@ START_TEST(c_library) {
 }
 END_TEST
 
+/* What is written to stderr keeps its place among what C functions write, also
+   when the client has given it a buffer. */
+START_TEST(error_stream) {
+  char name[] = "/tmp/test_plinth_XXXXXX", buffer[256], data[64] = {0};
+  int fd = mkstemp(name);
+
+  ck_assert_int_ge(fd, 0);
+  ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+  for (int i = 0; i < 3; ++i) {
+    if (i > 0)
+      ck_assert_int_eq(
+          setvbuf(stderr, buffer, i == 1 ? _IOLBF : _IOFBF, sizeof buffer), 0);
+    (void)fputs("1 ", stderr);
+    ck_assert_int_ge(mps_lib_fputs("2 ", mps_lib_get_stderr()), 0);
+    ck_assert_int_eq(mps_lib_fputc('3', mps_lib_get_stderr()), '3');
+    ck_assert_int_ge(mps_lib_fputs(" 4\n", mps_lib_get_stderr()), 0);
+    (void)fflush(stderr);
+    ck_assert_int_eq(pread(fd, data, sizeof data, 8 * i), 8);
+    ck_assert_str_eq(data, "1 2 3 4\n");
+  }
+  (void)setvbuf(stderr, NULL, _IONBF, 0);
+  (void)close(fd);
+  (void)unlink(name);
+}
+END_TEST
+
 START_TEST(output) {
   char name[] = "/tmp/test_plinth_XXXXXX", data[16] = {0};
   char text[] = "hello";
@@ -154,4 +180,4 @@ START_TEST(output_taken) {
 END_TEST
 
 SUITE_MAIN("plinth", 30, telemetry_control, assertions, default_handler,
-           c_library, output, output_taken)
+           c_library, error_stream, output, output_taken)
