@@ -55,11 +55,24 @@ int(mps_lib_memcmp)(const void *a, const void *b, size_t n) {
   return memcmp(a, b, n);
 }
 
+/* In a program that goes on one mistake may be met a million times. */
+#define PLINTH_MOST 20
+
 static void plinth_assert_fail(const char *file, unsigned line,
                                const char *condition) {
+  static atomic_uint said;
+  unsigned number = atomic_fetch_add(&said, 1) + 1;
+
+  if (number > PLINTH_MOST) {
+    atomic_store(&said, PLINTH_MOST);
+    return;
+  }
   (void)fflush(stdout); /* so that it stands after what led to it */
   (void)fprintf(stderr, "%s:%u: Testudo: assertion failed: %s\n", file, line,
                 condition);
+  if (number == PLINTH_MOST) {
+    (void)fputs("Testudo: no more of these are shown\n", stderr);
+  }
   (void)fflush(stderr);
   tdo_event_flush(); /* what mps_telemetry_flush does */
   if (TDO_COOL) {

@@ -134,9 +134,10 @@ void tdo_statistics(mps_arena_t arena, tdo_statistics_s *statistics_o);
 void tdo_arena_describe(mps_arena_t arena, FILE *stream);
 
 /* Walk the whole heap with a checker that shares nothing with the collector,
-   and assert that every object reachable from exact roots lies in memory in
-   use and that every page summary covers the references in its page. For
-   tests and debugging; slow. Parks nothing; not while a collection is in
+   and assert that every reference in the objects of automatic pools, and in
+   exact and weak roots, leads to memory in use, that objects fill their
+   segments, and that every page summary covers the references in its page.
+   For tests and debugging; slow. Parks nothing; not while a collection is in
    progress (then it does nothing). Locked. */
 void tdo_arena_check(mps_arena_t arena);
 

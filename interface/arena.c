@@ -18,7 +18,8 @@
 
 #define ARENA_SIZE_DEFAULT ((size_t)1 << 28)
 #define PAUSE_DEFAULT      0.1
-#define ARENA_CLIENT_GRAIN       8192
+#define ARENA_CLIENT_GRAIN 8192
+#define ARENA_QUANTUM_LEAST 4096 /* as of TESTUDO_QUANTUM */
 
 struct mps_arena_class_s {
   const char *name;
@@ -45,15 +46,22 @@ static const char *arena_record(void) {
 }
 
 /* Those of the shield. The environment wins over the program. */
-static void arena_shield_settings(tdo_shield_settings_t *shield,
-                                  mps_arg_s args[], const tdo_settings_t *s) {
+static mps_res_t arena_shield_settings(tdo_shield_settings_t *shield,
+                                       mps_arg_s args[],
+                                       const tdo_settings_t *s) {
   mps_arg_s arg;
 
   tdo_shield_settings_init(shield);
-  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_MODE))
+  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_MODE)) {
+    ENTRY_REQUIRE(arg.val.u < TDO_SHIELD_MODES, "not a mode of the shield",
+                  MPS_RES_PARAM);
     shield->mode = (tdo_shield_mode_t)arg.val.u;
+  }
   if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUEUE))
     shield->queue_length = arg.val.size;
+  ENTRY_REQUIRE(shield->queue_length >= 1,
+                "the shield's queue must have room for a range",
+                MPS_RES_PARAM);
   if (s->shield_given)
     shield->mode = (tdo_shield_mode_t)s->shield;
   if (s->queue_given)
@@ -68,17 +76,26 @@ static void arena_shield_settings(tdo_shield_settings_t *shield,
     shield->hide_least = s->hide == 0 ? SIZE_MAX : s->hide;
   if (!TDO_BARRIERS)
     shield->mode = TDO_SHIELD_OFF;
+  return MPS_RES_OK;
 }
 
-static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
+static mps_res_t arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
   tdo_settings_t s;
   mps_arg_s arg;
+  mps_res_t res;
 
   tdo_settings_read(&s);
-  arena_shield_settings(&o->shield, args, &s);
+  res = arena_shield_settings(&o->shield, args, &s);
+  if (res != MPS_RES_OK)
+    return res;
   o->quantum = s.quantum;
-  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUANTUM) && !s.quantum_given)
-    o->quantum = arg.val.size;
+  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUANTUM)) {
+    ENTRY_REQUIRE(arg.val.size >= ARENA_QUANTUM_LEAST,
+                  "the shield's quantum must be 4096 bytes at least",
+                  MPS_RES_PARAM);
+    if (!s.quantum_given)
+      o->quantum = arg.val.size;
+  }
   o->huge = s.huge;
   if (tdo_arg_pick(&arg, args, TDO_KEY_HUGE) && !s.huge_given)
     o->huge = arg.val.u;
@@ -99,6 +116,7 @@ static void arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
   o->log = s.log;
   if (s.statistics)
     tdo_statistics_at_exit();
+  return MPS_RES_OK;
 }
 
 /* Deprecated: LIMIT bytes; with a commit limit, the same part of what is
@@ -203,8 +221,10 @@ static mps_res_t arena_options(tdo_heap_options_t *o, mps_arena_class_t cls,
     res = arena_system(o, args);
   if (res != MPS_RES_OK)
     return res;
-  arena_settings(o, args);
-  return cls->client ? arena_client(o, args) : MPS_RES_OK;
+  res = arena_settings(o, args);
+  if (res == MPS_RES_OK && cls->client)
+    res = arena_client(o, args);
+  return res;
 }
 
 mps_res_t mps_arena_create_k(mps_arena_t *arena_o, mps_arena_class_t cls,

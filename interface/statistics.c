@@ -237,7 +237,7 @@ void tdo_statistics_leave(mps_arena_t arena) {
 void tdo_arena_check(mps_arena_t arena) {
   ENTRY_ARENA(arena, );
   ENTRY_ENTER_OUTSIDE(arena, );
-  tdo_heap_sanity(arena, "when the client asked");
+  tdo_heap_sanity(arena);
   tdo_heap_leave(arena);
 }
 

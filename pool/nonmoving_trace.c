@@ -188,10 +188,11 @@ static void nm_absorb_committed(tdo_nm_seg_t *seg) {
 mps_res_t tdo_nm_scan_range(tdo_pool_t *pool, tdo_scan_t *scan,
                             tdo_gcseg_t *gc, char *base, char *limit) {
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
-  size_t i = tdo_nm_unit(seg, base);
-  size_t end = limit >= seg->top ? seg->units : tdo_nm_unit(seg, limit);
+  size_t i, end;
 
-  nm_absorb_committed(seg);
+  nm_absorb_committed(seg); /* which may divide it */
+  i = tdo_nm_unit(seg, base);
+  end = limit >= seg->top ? seg->units : tdo_nm_unit(seg, limit);
   while ((i = tdo_bits_next_set(seg->starts, i, end)) < end) {
     size_t stop = nm_run_end(seg, i, end);
     mps_res_t res = nm_scan_objects(tdo_nm_of(pool), scan, tdo_nm_addr(seg, i),
@@ -274,10 +275,11 @@ mps_res_t tdo_nm_scan(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc) {
 void tdo_nm_widen(tdo_pool_t *pool, tdo_gcseg_t *gc, char **base_io,
                   char **limit_io) {
   tdo_nm_seg_t *seg = tdo_nm_seg_of(gc);
-  size_t first, end = seg->units, start;
+  size_t first, end, start;
 
   (void)pool;
   nm_absorb_committed(seg);
+  end = seg->units;
   if (*base_io >= seg->top) {
     *limit_io = *base_io;
     return;

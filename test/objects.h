@@ -251,7 +251,17 @@ static inline void heap_start(mps_pool_class_t cls) {
 }
 
 /* Unmake all that, as far as it is there, and the arena. */
+/* What was in pools that are gone by now. */
+static inline void table_forget(void) {
+  mps_pool_t p;
+
+  for (size_t i = 0; i < ROOTS; ++i)
+    if (!mps_addr_pool(&p, arena, table[i]))
+      table[i] = NULL;
+}
+
 static inline void heap_stop(void) {
+  table_forget();
   tdo_arena_check(arena);
   mps_arena_park(arena);
   mps_root_destroy(table_root);

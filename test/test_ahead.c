@@ -2,6 +2,7 @@
    .ahead): the program goes on meanwhile, and does with old objects what it
    likes. SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "trace/enter.h"
@@ -324,6 +325,36 @@ START_TEST(roots_come_and_go) {
     collect();
     check_lists();
   } else if (!late) {
+    mps_root_destroy(second_root);
+  }
+  end();
+}
+END_TEST
+
+/* A root that was marked is destroyed by a handler in the flip, with its
+   memory. */
+START_TEST(root_goes_in_the_flip) {
+  size_t bytes = tdo_round_up(sizeof second, suite_pages(1));
+  mps_addr_t *mine = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+  ck_assert_ptr_ne(mine, MAP_FAILED);
+  begin();
+  ck_assert_int_eq(mps_root_create_table(&second_root, arena, mps_rank_exact(),
+                                         0, mine, ROOTS), MPS_RES_OK);
+  memcpy(mine, table, sizeof table);
+  if (begin_ahead()) {
+    go_on_ahead();
+    tdo_heap_enter(heap);
+    ck_assert(tdo_roots_mark_early(heap, 0));
+    tdo_heap_destroy_late(heap, second_root);
+    ck_assert_int_eq(munmap(mine, bytes), 0);
+    ck_assert(tdo_trace_start(heap, NULL, 0, "test"));
+    tdo_trace_finish(heap);
+    tdo_heap_leave(heap);
+    check_nothing_early();
+    check_lists();
+  } else {
     mps_root_destroy(second_root);
   }
   end();
@@ -663,8 +694,7 @@ SUITE_LOOPS_MAIN("ahead", 60, {written_meanwhile, 1}, {dead_meanwhile, 1},
                  {what_comes_between, 2 * sizeof others / sizeof others[0]},
                  {clamped_meanwhile, sizeof stills / sizeof stills[0]},
                  {roots_change_after_marking, 1}, {some_roots_marked, 1},
-                 {roots_come_and_go, 2}, {asked_to_start, 1},
-                 {parked_with_a_stack, 1},
+                 {roots_come_and_go, 2}, {root_goes_in_the_flip, 1},
+                 {asked_to_start, 1}, {parked_with_a_stack, 1},
                  {weak_root_and_step, 1}, {transformed_meanwhile, 1},
-                 {closed_at_the_flip, 1},
-                 {when_the_heap_has_grown, 1})
+                 {closed_at_the_flip, 1}, {when_the_heap_has_grown, 1})

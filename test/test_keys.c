@@ -507,7 +507,10 @@ START_TEST(bad_arena_keys) {
       {.key = MPS_KEY_SPARE, .val.d = NAN},
       {.key = MPS_KEY_PAUSE_TIME, .val.d = -0.1},
       {.key = MPS_KEY_PAUSE_TIME, .val.d = NAN},
-      {.key = MPS_KEY_ARENA_GRAIN_SIZE, .val.size = bad_grain}};
+      {.key = MPS_KEY_ARENA_GRAIN_SIZE, .val.size = bad_grain},
+      {.key = TDO_KEY_SHIELD_MODE, .val.u = TDO_MODE_OFF + 1},
+      {.key = TDO_KEY_SHIELD_QUEUE, .val.size = 0},
+      {.key = TDO_KEY_SHIELD_QUANTUM, .val.size = 4095}};
   asserted_start();
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
     mps_arg_s args[2] = {bad[i], {.key = MPS_KEY_ARGS_END}};

@@ -65,7 +65,7 @@ static size_t trial(size_t block_bytes) {
       mps_ap_destroy(ap[i]);
     for (int i = 0; i < 2; ++i) {
       collect();
-      tdo_heap_sanity(arena, "after a collection");
+      tdo_heap_sanity(arena);
     }
     for (size_t n = random_below(TABLE); n > 0; --n)
       table[random_below(TABLE)] = NULL;

@@ -129,6 +129,28 @@ START_TEST(error_stream) {
 }
 END_TEST
 
+/* Of a mistake that a program makes again and again, so many lines. */
+START_TEST(many_failures) {
+  char name[] = "/tmp/test_plinth_XXXXXX", data[8192] = {0};
+  int fd = mkstemp(name), lines = 0;
+
+  if (TDO_COOL)
+    return; /* the first one ends the program */
+  ck_assert_int_ge(fd, 0);
+  ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+  for (int i = 0; i < 1000; ++i)
+    mps_lib_assert_fail("file.c", 12, "that again");
+  ck_assert_int_gt(pread(fd, data, sizeof data - 1, 0), 0);
+  for (const char *p = data; (p = strchr(p, '\n')) != NULL; ++p)
+    ++lines;
+  ck_assert_int_eq(lines, 21);
+  ck_assert_ptr_nonnull(strstr(data, "file.c:12: Testudo: assertion failed: "
+                                     "that again\nTestudo: no more"));
+  (void)close(fd);
+  (void)unlink(name);
+}
+END_TEST
+
 START_TEST(output) {
   char name[] = "/tmp/test_plinth_XXXXXX", data[16] = {0};
   char text[] = "hello";
@@ -180,4 +202,4 @@ START_TEST(output_taken) {
 END_TEST
 
 SUITE_MAIN("plinth", 30, telemetry_control, assertions, default_handler,
-           c_library, error_stream, output, output_taken)
+           c_library, error_stream, many_failures, output, output_taken)

@@ -1,6 +1,7 @@
 /* Testudo: tests of promotion without a collection, while nearly everything
    survives. SPDX-License-Identifier: BSD-2-Clause */
-#include "trace/heap.h" /* first: its functions have names of ours */
+#include "trace/enter.h" /* first: its functions have names of ours */
+#include "trace/policy.h"
 #include "test/objects.h"
 #include "mpscawl.h"
 #include "test/suite.h"
@@ -496,6 +497,33 @@ START_TEST(limited) {
 }
 END_TEST
 
+/* A promotion in parts of another chain than the first goes on under stress: it
+   is not forgotten. */
+START_TEST(under_stress) {
+  tdo_chain_t *other;
+  begin();
+  build_some(FEW);
+  for (size_t i = 0; i < 1000; ++i)
+    table[FEW + i % 10] = obj_on(ap, OBJ_NODE, 50);
+  mps_arena_park(arena);
+  tdo_heap_enter(arena);
+  other = TDO_RING_ENTRY(tdo_chain_t, heap_ring, arena->chains.prev);
+  ck_assert_ptr_ne(other,
+                   TDO_RING_ENTRY(tdo_chain_t, heap_ring, arena->chains.next));
+  ck_assert_uint_gt(tdo_tenure(arena, other, 1), 0);
+  ck_assert_ptr_eq(arena->tenuring, other);
+  arena->clamp = TDO_UNCLAMPED;
+  arena->stress = 1;
+  arena->stress_count = 0;
+  arena->stress_turn = arena->stress_tenure = false;
+  tdo_policy_poll(arena);
+  ck_assert(arena->tenuring == NULL || arena->tenuring == other);
+  tdo_heap_leave(arena);
+  check_some(FEW);
+  end();
+}
+END_TEST
+
 SUITE_MAIN("tenure", 60, built, grown, left_alone, written, churned,
            churned_dirty, looked_at, with_points, reserved, in_parts, together,
-           small, large, clients_chain, limited)
+           small, large, clients_chain, limited, under_stress)

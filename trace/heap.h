@@ -211,7 +211,6 @@ struct mps_arena_s {
   bool log;              /* TESTUDO_LOG */
   bool check_heap;
   size_t check_wait;     /* collections until the next check */
-  unsigned char *sanity_zones; /* all white, while the checker runs */
   tdo_heap_stats_t stats;
 };
 
@@ -285,10 +284,10 @@ void tdo_heap_log(tdo_heap_t *heap);
 
 /* A check of the whole heap from outside the collector: every object
    reachable, every summary right. For debug runs (sanity.c). */
-void tdo_heap_sanity(tdo_heap_t *heap, const char *when);
+void tdo_heap_sanity(tdo_heap_t *heap);
 /* The same around a collection, if the client wants it: around each while the
    heap is small, less often the larger it is, so that checking costs some
    multiple of collecting and not the square. */
-void tdo_heap_sanity_around(tdo_heap_t *heap, const char *when);
+void tdo_heap_sanity_around(tdo_heap_t *heap);
 
 #endif /* TDO_TRACE_HEAP_H */

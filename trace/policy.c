@@ -269,7 +269,9 @@ static bool policy_stress(tdo_heap_t *heap) {
     heap->stress_turn = false;
   if (heap->stress_turn) {
     tdo_chain_t *chain =
-        TDO_RING_ENTRY(tdo_chain_t, heap_ring, heap->chains.next);
+        heap->tenuring != NULL
+            ? heap->tenuring /* a part of which is promoted already */
+            : TDO_RING_ENTRY(tdo_chain_t, heap_ring, heap->chains.next);
     heap->stress_tenure = !heap->stress_tenure;
     if (!(heap->stress_tenure && tdo_tenure(heap, chain, STRESS_PART) > 0) &&
         tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))

@@ -149,8 +149,13 @@ static mps_res_t root_scan_thread(tdo_scan_t *scan, tdo_root_t *root) {
                     root->closure);
 }
 
+/* Was it destroyed by a handler, and may its memory be gone, too? */
+static bool root_gone(const tdo_root_t *root) {
+  return TDO_UNLIKELY(atomic_load_explicit(&root->gone, memory_order_relaxed));
+}
+
 mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root) {
-  if (TDO_UNLIKELY(atomic_load_explicit(&root->gone, memory_order_relaxed)))
+  if (root_gone(root))
     return MPS_RES_OK;
   switch (root->kind) {
   case TDO_ROOT_FUNCTION:
@@ -176,7 +181,7 @@ static bool root_is_early(const tdo_root_t *root) {
   return root->kind == TDO_ROOT_AREA && !root->abroad &&
          root_divides(root->area) && root_bytes(root) >= ROOT_CHUNK &&
          root_bytes(root) % sizeof(mps_word_t) == 0 &&
-         !atomic_load_explicit(&root->gone, memory_order_relaxed);
+         !root_gone(root);
 }
 
 /* What does not stay in place, or may not: the copy is made another word. */
@@ -243,7 +248,8 @@ bool tdo_roots_mark_early(mps_arena_t heap, uint64_t deadline) {
     most -= root_bytes(root);
     if (!root_begin_early(root))
       return true;
-    while (root->early_count < root_bytes(root) / sizeof(mps_word_t)) {
+    while (!root_gone(root) &&
+           root->early_count < root_bytes(root) / sizeof(mps_word_t)) {
       if (root_mark_chunk(&scan, root) != MPS_RES_OK)
         return true;
       if (tdo_clock_past(deadline))
@@ -312,9 +318,9 @@ mps_res_t tdo_root_scan_rest(tdo_scan_t *scan, tdo_root_t *root) {
   if (count == 0)
     return tdo_root_scan(scan, root);
   all = root_bytes(root) / sizeof(mps_word_t);
-  for (; i < count && res == MPS_RES_OK; i += CHUNK_WORDS)
+  for (; i < count && res == MPS_RES_OK && !root_gone(root); i += CHUNK_WORDS)
     res = root_scan_changed(scan, root, i, tdo_min(i + CHUNK_WORDS, count));
-  return res == MPS_RES_OK && count < all
+  return res == MPS_RES_OK && count < all && !root_gone(root)
              ? root_scan_words(scan, root, count, all)
              : res;
 }

@@ -44,7 +44,7 @@ struct mps_root_s {
   mps_word_t *early;    /* .early: copies of the first `early_count` words, or
                            null */
   size_t early_count;
-  atomic_bool gone;     /* destroyed by a handler: see tdo_heap_free_late */
+  atomic_bool gone;     /* destroyed by a handler: tdo_heap_destroy_late */
   tdo_root_t *late_next;
 };
 

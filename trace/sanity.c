@@ -1,15 +1,13 @@
 /* Testudo: a check of the whole heap from outside the collector. It shares
    nothing with tracing but the client's scan methods: it walks every object
-   of every pool, looks each reference up, and compares with the tables.
-   SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
+   of every pool and every exact root, looks each reference up, and compares
+   with the tables. SPDX-License-Identifier: BSD-2-Clause */
 #include "code/check.h"
-#include "trace/heap.h"
+#include "trace/walk.h"
 
 typedef struct sanity {
   mps_arena_t heap;
-  unsigned seen;     /* bits of what the present range refers to */
-  size_t references;
+  unsigned seen; /* bits of what the present range refers to */
 } sanity_t;
 
 /* Every reference must lead into memory that a pool has, to a place where
@@ -21,7 +19,6 @@ static mps_res_t sanity_fix(tdo_scan_t *scan, mps_addr_t *ref_io) {
 
   if (!tdo_space_contains(&s->heap->space, *ref_io))
     return MPS_RES_OK;
-  ++s->references;
   TDO_ASSERT(seg != NULL, "a reference leads to memory that is not in use");
   if (seg == NULL || !seg->automatic)
     return MPS_RES_OK;
@@ -67,10 +64,7 @@ static bool sanity_visit(void *closure, tdo_pool_t *pool, char *base,
       return false;
     if (!pool->klass->scanned || sanity_ambiguous(heap, p))
       continue;
-    tdo_scan_init(&scan, heap, TDO_RANK_EXACT);
-    tdo_scan_use(&scan, sanity_fix);
-    scan.closure = s;
-    scan.ss._zones = heap->sanity_zones;
+    tdo_walk_scan_init(&scan, heap, TDO_RANK_EXACT, sanity_fix, s);
     s->seen = 0;
     (void)tdo_scan_formatted(&scan, pool, p, next);
     if ((size_t)(next - p) <= (size_t)1 << heap->page_shift &&
@@ -87,6 +81,18 @@ static bool sanity_visit(void *closure, tdo_pool_t *pool, char *base,
     }
   }
   return true;
+}
+
+/* Words of an ambiguous root need not be references. */
+static mps_res_t sanity_root(mps_arena_t heap, tdo_root_t *root,
+                             void *closure) {
+  tdo_scan_t scan;
+
+  if (root->rank == TDO_RANK_AMBIG)
+    return MPS_RES_OK;
+  tdo_walk_scan_init(&scan, heap, root->rank, sanity_fix, closure);
+  (void)tdo_root_scan(&scan, root);
+  return MPS_RES_OK;
 }
 
 /* The records of what the client made. */
@@ -109,13 +115,9 @@ static void sanity_records(mps_arena_t heap) {
   }
 }
 
-void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
-  sanity_t s = {heap, 0, 0};
-  size_t size = heap->space.zones;
-  tdo_vm_t *vm = tdo_vm_system();
-  void *zones;
+void tdo_heap_sanity(tdo_heap_t *heap) {
+  sanity_t s = {heap, 0};
 
-  (void)when;
   if (tdo_trace_busy(&heap->trace))
     return;
   tdo_threads_stop(heap); /* what they write now would confuse it */
@@ -125,29 +127,23 @@ void tdo_heap_sanity(tdo_heap_t *heap, const char *when) {
   (void)tdo_summary_check(&heap->summary, heap->page_limit);
   if (heap->shielded)
     (void)tdo_shield_check(&heap->shield);
-  size = tdo_round_up(size, vm->page_size);
-  if (vm->reserve_table(&zones, vm, size) != MPS_RES_OK)
-    return;
-  memset(zones, 0xFF, tdo_round_up(heap->space.zone_limit, 1));
-  heap->sanity_zones = zones;
   TDO_RING_FOR(node, &heap->pools) {
     tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
     if (pool->klass->walk != NULL && pool->klass->automatic)
       (void)pool->klass->walk(pool, sanity_visit, &s);
   }
-  heap->sanity_zones = NULL;
-  vm->release(vm, zones, size);
+  (void)tdo_walk_each_root(heap, sanity_root, &s);
 }
 
 #define SANITY_EACH ((size_t)1 << 20) /* bytes that make it wait one more */
 
-void tdo_heap_sanity_around(tdo_heap_t *heap, const char *when) {
+void tdo_heap_sanity_around(tdo_heap_t *heap) {
   if (!heap->check_heap)
     return;
   if (heap->check_wait > 0) {
     --heap->check_wait;
     return;
   }
-  tdo_heap_sanity(heap, when);
+  tdo_heap_sanity(heap);
   heap->check_wait = heap->space.committed / SANITY_EACH;
 }

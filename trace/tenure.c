@@ -88,7 +88,7 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
     if (whole)
       tenure_clean(heap, seg);
   }
-  tdo_heap_sanity_around(heap, "after a promotion");
+  tdo_heap_sanity_around(heap);
   return bytes;
 }
 

@@ -213,7 +213,7 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   tdo_trace_t *trace = &heap->trace;
 
   (void)tdo_tenure_finish(heap);
-  tdo_heap_sanity_around(heap, "before a collection");
+  tdo_heap_sanity_around(heap);
   trace->full = chain == NULL;
   trace->chain = chain;
   trace->last = last;
@@ -570,7 +570,7 @@ static void trace_end(mps_arena_t heap) {
   heap->stats.full_collections += trace->full;
   tdo_heap_log(heap);
   tdo_learn(heap);
-  tdo_heap_sanity_around(heap, "after a collection");
+  tdo_heap_sanity_around(heap);
 }
 
 /* Find, and keep, all that lives; false if the budget ran out first. */
