@@ -14,7 +14,8 @@
    Sizes are bytes. Out-parameters end in _o and are written on success only;
    in/out parameters end in _io. Structures passed by pointer are copied. A
    function with an argument list removes from it the arguments it takes.
-   Null, destroyed and foreign handles are client bugs. */
+   Null, destroyed and foreign handles are client bugs; but of an arena only
+   null and what is none is told, since its memory goes with it. */
 #ifndef mps_h
 #define mps_h
 
@@ -165,14 +166,15 @@ typedef struct mps_scan_tag_s {
 /* A generation of a chain. */
 typedef struct mps_gen_param_s {
   size_t mps_capacity;  /* kilobytes (1024 bytes) that make it due; > 0 */
-  double mps_mortality; /* first guess of the part that dies, 0.0 to 1.0 */
+  double mps_mortality; /* 0.0 to 1.0; accepted, and not used: capacities go
+                           by what is measured */
 } mps_gen_param_s;
 
 /* A class of blocks in a segregated allocation cache. */
 typedef struct mps_sac_class_s {
   size_t mps_block_size;   /* a multiple of the pool's alignment */
   size_t mps_cached_count; /* blocks to keep; 0: none is cached */
-  unsigned mps_frequency;  /* relative weight of requests */
+  unsigned mps_frequency;  /* relative weight of requests; not used */
 } mps_sac_class_s;
 #define mps_sac_classes_s mps_sac_class_s /* deprecated name */
 
@@ -324,7 +326,7 @@ extern const struct mps_key_s _mps_key_ARENA_SIZE;
 extern const struct mps_key_s _mps_key_ARENA_GRAIN_SIZE;
 #define MPS_KEY_ARENA_GRAIN_SIZE       (&_mps_key_ARENA_GRAIN_SIZE)
 #define MPS_KEY_ARENA_GRAIN_SIZE_FIELD size
-/* Arenas: whether to place blocks by generation; true by default. */
+/* Arenas: whether to place blocks by generation. Accepted, and ignored. */
 extern const struct mps_key_s _mps_key_ARENA_ZONED;
 #define MPS_KEY_ARENA_ZONED       (&_mps_key_ARENA_ZONED)
 #define MPS_KEY_ARENA_ZONED_FIELD b
@@ -410,7 +412,8 @@ extern const struct mps_key_s _mps_key_EXTEND_BY;
 extern const struct mps_key_s _mps_key_LARGE_SIZE;
 #define MPS_KEY_LARGE_SIZE       (&_mps_key_LARGE_SIZE)
 #define MPS_KEY_LARGE_SIZE_FIELD size
-/* MVFF, MVT: mean, smallest and largest expected block in bytes; hints. */
+/* MVT: mean, smallest and largest expected block in bytes; hints. MVFF takes
+   the first, and ignores it. */
 extern const struct mps_key_s _mps_key_MEAN_SIZE;
 #define MPS_KEY_MEAN_SIZE       (&_mps_key_MEAN_SIZE)
 #define MPS_KEY_MEAN_SIZE_FIELD size

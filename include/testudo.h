@@ -65,12 +65,15 @@ extern const struct mps_key_s tdo_key_POPULATE;
 #define TDO_HISTOGRAM 24 /* bucket i counts values in [2^i, 2^(i+1)) */
 #define TDO_HISTOGRAM_LONG 40 /* the same, for times (ns) and sizes (bytes) */
 
-/* Counts since the arena was created. Times are seconds, sizes bytes. */
+/* Counts since the arena was created, but for mappings, which are those now
+   and at most. Times are seconds, sizes bytes, unless said. What each tells:
+   manual, chapter "Tuning". */
 typedef struct tdo_statistics_s {
   tdo_mode_t mode;      /* in force */
   const char *fallback; /* why dirty mode is not in force though asked for (a
                            static text), or null */
-  /* Requests to the shield, by kind. */
+  /* Requests to the shield that named pages: to put bars up, to take them
+     down, to open pages to the collector, to end that. */
   size_t raises, lowers, exposes, covers;
   /* Flushes, and why: the queue was full; a barrier was hit, and its quantum
      is done; threads were stopped, and are to be let go; other work of the
@@ -81,18 +84,22 @@ typedef struct tdo_statistics_s {
      changed so many (calls that changed none are not among those). */
   size_t protect_calls, protect_refused, protect_pages, protect_changed;
   size_t pages_per_call[TDO_HISTOGRAM], changed_per_call[TDO_HISTOGRAM];
-  /* Barrier hits, by kind. */
+  /* Barrier hits: a read, a write; stale: the page was open already, since
+     another thread was faster. */
   size_t hits_read, hits_write, hits_stale;
   size_t hits_spread; /* pages opened along with one that was hit */
   size_t hit_time[TDO_HISTOGRAM_LONG]; /* ns from the fault to the return */
   size_t quantum[TDO_HISTOGRAM_LONG];  /* bytes scanned beyond a page hit */
+  /* Pages whose bars the system refused, or which were given up; write bars
+     that were not granted, since not earned, or for want of mappings. */
   size_t bars_lost, bars_declined;
   /* Mappings that protection makes in the window, now and at most. */
   size_t mappings, mappings_most;
-  /* Dirty mode: calls to arm pages for tracking and pages in them, harvests,
-     pages looked at and found written in them (a fault that the kernel
-     resolved for each), bars dropped because a write might be missed, regions
-     closed and opened, and calls into the kernel for all of that. */
+  /* Dirty mode: calls to arm pages for tracking, those refused, pages in
+     them, and calls to undo that; harvests, pages looked at and found written
+     in them (a fault that the kernel resolved for each), bars dropped because
+     a write might be missed; regions closed and opened; and calls into the
+     kernel for all of that. */
   size_t arms, arms_refused, arm_pages, disarms;
   size_t harvests, harvest_pages, harvest_written, unseen_dropped;
   size_t regions_closed, regions_opened, track_calls;
@@ -101,7 +108,8 @@ typedef struct tdo_statistics_s {
   double stopped_seconds;
   /* Page faults that the kernel took for the whole process. */
   size_t faults_minor, faults_major;
-  /* Collections, those of everything, and the time in them. */
+  /* Collections, those of everything, pauses in all of them; the time in
+     pauses, and in the longest. */
   size_t collections, full_collections, pauses;
   double collect_seconds, longest_pause;
   /* Bytes that the system is advised to back by huge pages, and calls for
