@@ -18,7 +18,8 @@ extern "C" {
 mps_pool_class_t mps_class_ams(void);
 mps_pool_class_t mps_class_ams_debug(void);
 
-/* Whether blocks may be referred to ambiguously; true by default. */
+/* Whether allocation points may be of ambiguous rank; true by default.
+   Ambiguous references to blocks keep these in any case. */
 extern const struct mps_key_s _mps_key_AMS_SUPPORT_AMBIGUOUS;
 #define MPS_KEY_AMS_SUPPORT_AMBIGUOUS       (&_mps_key_AMS_SUPPORT_AMBIGUOUS)
 #define MPS_KEY_AMS_SUPPORT_AMBIGUOUS_FIELD b
