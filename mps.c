@@ -2,7 +2,7 @@
    by itself or include it in a file of their own, with the top of this tree
    and include/ in the include path:
 
-     cc -c -I TOP -I TOP/include TOP/mps.c
+     cc -c -fno-strict-aliasing -I TOP -I TOP/include TOP/mps.c
 
    It wants to come first: it asks for the system's extensions. Made by
    scripts/umbrella.py. SPDX-License-Identifier: BSD-2-Clause */
@@ -37,7 +37,6 @@
 #include "code/track_double.c"
 #include "code/track_generic.c"
 #include "code/track_linux.c"
-#include "code/tree.c"
 #include "code/vm_double.c"
 #include "code/vm_linux.c"
 #include "arena/control.c"
@@ -123,6 +122,7 @@
 #include "interface/ap.c"
 #include "interface/arena.c"
 #include "interface/chain_format.c"
+#include "interface/extension.c"
 #include "interface/message.c"
 #include "interface/pool.c"
 #include "interface/root.c"

@@ -57,7 +57,9 @@ if(TARGET testudo_scheme)
   install(DIRECTORY example/scheme/workload DESTINATION "${share_dir}"
     FILES_MATCHING PATTERN "*.scm")
 endif()
-install(PROGRAMS tool/testudo DESTINATION "${CMAKE_INSTALL_BINDIR}")
-install(DIRECTORY tool/testudo_tool DESTINATION "${share_dir}"
-  FILES_MATCHING PATTERN "*.py"
-  PATTERN "__pycache__" EXCLUDE)
+if(TARGET testudo_replay)
+  install(PROGRAMS tool/testudo DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(DIRECTORY tool/testudo_tool DESTINATION "${share_dir}"
+    FILES_MATCHING PATTERN "*.py"
+    PATTERN "__pycache__" EXCLUDE)
+endif()

@@ -34,8 +34,13 @@ function(testudo_library name kind)
 endfunction()
 
 testudo_library(testudo SHARED)
+# Before 1.0 a minor version may change testudo.h.
+set(soversion ${PROJECT_VERSION_MAJOR})
+if(soversion EQUAL 0)
+  set(soversion 0.${PROJECT_VERSION_MINOR})
+endif()
 set_target_properties(testudo PROPERTIES VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR})
+  SOVERSION ${soversion})
 target_link_libraries(testudo PRIVATE Threads::Threads)
 set(exports "${PROJECT_SOURCE_DIR}/code/exports.map")
 target_link_options(testudo PRIVATE "-Wl,--version-script=${exports}")

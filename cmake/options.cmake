@@ -2,6 +2,8 @@
 
 option(TESTUDO_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TESTUDO_EXAMPLES "Build the Scheme interpreter" ${PROJECT_IS_TOP_LEVEL})
+option(TESTUDO_INSTALL "Install the library, and what was built with it"
+  ${PROJECT_IS_TOP_LEVEL})
 option(TESTUDO_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(TESTUDO_COVERAGE "Count the lines and branches that run" OFF)
 option(TESTUDO_FUZZ "Build the fuzz targets, by clang" OFF)
@@ -18,7 +20,7 @@ endif()
 set(TESTUDO_SANITIZE "" CACHE STRING
   "Sanitizers for gcc and clang, such as address or thread")
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
 endif()
 

@@ -10,6 +10,13 @@
 extern "C" {
 #endif
 
+/* ---- the version ----
+
+   Of this header, and of the library that is linked: a string like "0.1.0".
+   Before 1.0 a minor version may change this header. */
+#define TDO_VERSION "0.1.0"
+const char *tdo_version(void);
+
 /* ---- settings of the shield, one arena's or by environment ----
 
    Each may be given as a keyword argument to mps_arena_create_k. An

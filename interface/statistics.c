@@ -1,9 +1,8 @@
-/* Testudo: the extension's entry points: statistics, description, checks.
+/* Testudo: statistics and descriptions of arenas.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "code/fault.h"
 #include "interface/entry.h"
 #include "interface/statistics.h"
 #include "testudo.h"
@@ -232,15 +231,4 @@ void tdo_statistics_at_exit(void) {
 void tdo_statistics_leave(mps_arena_t arena) {
   if (atomic_load(&statistics_wanted))
     statistics_print(arena, stderr);
-}
-
-void tdo_arena_check(mps_arena_t arena) {
-  ENTRY_ARENA(arena, );
-  ENTRY_ENTER_OUTSIDE(arena, );
-  tdo_heap_sanity(arena);
-  tdo_heap_leave(arena);
-}
-
-mps_bool_t tdo_fault(int signal, void *siginfo, void *context) {
-  return tdo_fault_offer(signal, siginfo, context);
 }

@@ -16,7 +16,7 @@ HEAD = """\
    by itself or include it in a file of their own, with the top of this tree
    and include/ in the include path:
 
-     cc -c -I TOP -I TOP/include TOP/mps.c
+     cc -c -fno-strict-aliasing -I TOP -I TOP/include TOP/mps.c
 
    It wants to come first: it asks for the system's extensions. Made by
    scripts/umbrella.py. SPDX-License-Identifier: BSD-2-Clause */

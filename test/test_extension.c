@@ -115,6 +115,11 @@ START_TEST(test_fault) {
 }
 END_TEST
 
+START_TEST(test_version) {
+  ck_assert_str_eq(tdo_version(), TDO_VERSION);
+}
+END_TEST
+
 START_TEST(test_check) {
   heap_start(mps_class_amc());
   table[0] = node(3);
@@ -233,5 +238,5 @@ START_TEST(test_types) {
 }
 END_TEST
 
-SUITE_MAIN("extension", 60, test_describe, test_statistics, test_fault,
-           test_check, test_shield_keys, test_telemetry, test_types)
+SUITE_MAIN("extension", 60, test_version, test_describe, test_statistics,
+           test_fault, test_check, test_shield_keys, test_telemetry, test_types)

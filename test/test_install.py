@@ -65,7 +65,7 @@ class Install(unittest.TestCase):
     def test_pkg_config(self):
         for package in ("testudo", "mps"):
             program = self.compile(f"by_{package}", *self.flags(package))
-            self.assertIn("libtestudo.so.0", self.needed(program))
+            self.assertIn("libtestudo.so.0.1", self.needed(program))
 
     def configure(self, name, *options):
         """The package that is made for other directories."""
@@ -103,7 +103,7 @@ class Install(unittest.TestCase):
     def test_lmps(self):
         program = self.compile("by_lmps", f"-I{self.prefix}/include",
                                f"-L{self.library}", "-lmps")
-        self.assertIn("libtestudo.so.0", self.needed(program))
+        self.assertIn("libtestudo.so.0.1", self.needed(program))
 
     def test_archive_needs_libc_only(self):
         program = self.compile("by_archive", f"-I{self.prefix}/include",

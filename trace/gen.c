@@ -66,7 +66,6 @@ void tdo_gen_init_top(tdo_gen_t *gen, mps_arena_t heap) {
   bool owns;
 
   memset(gen, 0, sizeof *gen);
-  gen->mortality = 0.5;
   gen_init(gen, heap);
   owns = gen_own(gen);
   TDO_CHECK(owns); /* it is the first */
@@ -128,7 +127,6 @@ mps_res_t tdo_chain_create(tdo_chain_t **chain_o, mps_arena_t heap,
     gen->chain = chain;
     gen->index = (unsigned)i;
     gen->capacity = gen->given = (double)params[i].mps_capacity * 1024.0;
-    gen->mortality = params[i].mps_mortality;
     gen->bit = gen_take_bit(heap);
     gen_init(gen, heap);
   }

@@ -40,7 +40,6 @@ struct tdo_gen {
                           is only ever collected together with everything */
   double given;        /* bytes that the client gave it as its capacity */
   double capacity;     /* what it has; 0: no limit */
-  double mortality;    /* estimate, measured after each collection */
   double fresh;        /* bytes allocated or promoted into it since it was
                           last condemned ("new size") */
   double size;         /* bytes of segments in it */

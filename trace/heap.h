@@ -75,7 +75,6 @@ typedef struct tdo_heap_options {
 struct mps_arena_s {
   tdo_sig_t sig;
   mps_arena_class_t klass;
-  tdo_ring_t heaps_ring; /* of all arenas of the process */
   tdo_lock_t lock;
   tdo_space_t space;
   tdo_shield_t shield;
