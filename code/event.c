@@ -14,6 +14,9 @@ enum {
   EVENT_TEXT = 256     /* bytes */
 };
 
+#define EVENT_LATE_NS 100000000 /* so long an event may lie in the buffer when
+                                   another comes */
+
 atomic_ulong tdo_event_filter_word;
 
 static atomic_bool event_started; /* the filter has its first value */
@@ -24,6 +27,7 @@ static atomic_ulong event_labels;
 static atomic_flag event_busy = ATOMIC_FLAG_INIT;
 static uint64_t event_buffer[EVENT_BUFFER];
 static size_t event_used; /* words */
+static uint64_t event_oldest, event_newest; /* times of what it has */
 static mps_io_t event_io;
 static bool event_open;
 static bool event_failed; /* the plinth refused: no more output */
@@ -43,8 +47,12 @@ static void event_put(uint64_t word) {
 static void event_put_record(unsigned code, const tdo_word_t args[], size_t n,
                              const char *text, size_t size) {
   size_t words = (size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+  event_newest = tdo_clock_ns();
+  if (event_used == 0) {
+    event_oldest = event_newest;
+  }
   event_put(code | (uint64_t)n << 16 | (uint64_t)size << 32);
-  event_put(tdo_clock_ns());
+  event_put(event_newest);
   for (size_t i = 0; i < n; ++i) {
     event_put(args[i]);
   }
@@ -127,6 +135,9 @@ void tdo_event_write(tdo_event_code_t code, const tdo_word_t args[], size_t n,
     event_put_dropped();
     event_make_room(2 + n + (size + 7) / 8);
     event_put_record(code, args, n, text, size);
+    if (event_newest - event_oldest >= EVENT_LATE_NS) {
+      event_drain();
+    }
   }
   event_leave();
 }

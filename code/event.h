@@ -3,7 +3,9 @@
 
    One stream for the process. An event is written when the bit of its kind is
    on in the filter; while the filter is 0 nothing is written and no output is
-   created. Events are gathered in a buffer and leave it through mps_io_write.
+   created. Events are gathered in a buffer and leave it through mps_io_write:
+   when it is full, when an event comes a tenth of a second after the first in
+   the buffer, and when a collection is over (trace/enter.c).
 
    NO-WAIT: a writer never waits for another one, because that one may be
    stopped, or be the thread that a signal interrupted. When the buffer is

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "code/event.h"
 #include "mpslib.h"
@@ -81,6 +82,22 @@ START_TEST(silent) {
   tdo_event_label(NULL, tdo_event_intern("unheard"));
   tdo_event_flush();
   ck_assert_int_ne(access(name, F_OK), 0);
+  teardown();
+}
+END_TEST
+
+/* No event waits for longer than a tenth of a second if another comes. */
+START_TEST(late) {
+  const struct timespec pause = {0, 110000000};
+  setup();
+  tdo_event_set(1);
+  TDO_EVENT(ARENA, ARENA_DESTROY, 1);
+  TDO_EVENT(ARENA, ARENA_DESTROY, 2);
+  (void)nanosleep(&pause, NULL);
+  TDO_EVENT(ARENA, ARENA_DESTROY, 3);
+  load();
+  ck_assert_uint_eq(count_of(TDO_EVENT_ARENA_DESTROY), 3);
+  tdo_event_close();
   teardown();
 }
 END_TEST
@@ -214,7 +231,7 @@ START_TEST(after_fork) {
 }
 END_TEST
 
-SUITE_MAIN("event", 30, silent, written, many_threads, foreign_label,
+SUITE_MAIN("event", 30, silent, late, written, many_threads, foreign_label,
            no_output, after_fork)
 
 #endif

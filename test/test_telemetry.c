@@ -206,6 +206,23 @@ START_TEST(selected) {
 }
 END_TEST
 
+/* What a collection writes is out when it is over, its pause included: with
+   nothing that flushes, and no events that come later. */
+START_TEST(prompt) {
+  begin("arena trace");
+  heap_start(mps_class_amc());
+  table[0] = numbered(1);
+  collect();
+  load();
+  ck_assert_uint_eq(number(TDO_EVENT_ARENA_CREATE), 1);
+  ck_assert_uint_eq(number(TDO_EVENT_COLLECT_BEGIN), 1);
+  ck_assert_uint_eq(number(TDO_EVENT_COLLECT_END), 1);
+  ck_assert_uint_ge(number(TDO_EVENT_PAUSE), 1);
+  heap_stop();
+  end();
+}
+END_TEST
+
 /* The child writes nothing, and nothing of the parent's twice. */
 START_TEST(forked) {
   pid_t child;
@@ -343,7 +360,7 @@ START_TEST(limited_sink) {
 END_TEST
 
 SUITE_LOOPS_MAIN("telemetry", 60, {silent, 1}, {everything, 1}, {selected, 1},
-                 {forked, 1}, {left, 1}, {client_memory, 1}, {failing_sink, 4},
-                 {limited_sink, 3})
+                 {prompt, 1}, {forked, 1}, {left, 1}, {client_memory, 1},
+                 {failing_sink, 4}, {limited_sink, 3})
 
 #endif

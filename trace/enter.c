@@ -171,6 +171,15 @@ static void enter_close(tdo_heap_t *heap) {
   tdo_shield_leave(&heap->shield);
 }
 
+/* Who follows the events sees a collection when it is over, its last pause
+   included. */
+static void enter_flush_events(tdo_heap_t *heap) {
+  if (heap->flushed != heap->stats.collections) {
+    heap->flushed = heap->stats.collections;
+    tdo_event_flush();
+  }
+}
+
 /* End the session, whatever handlers do meanwhile: what they touch is opened
    at once while there is a frame, which makes the session eventful again; if
    that stopped threads, only another round lets them go. Then there is no
@@ -195,8 +204,10 @@ static void enter_settle(tdo_heap_t *heap, const void *frame) {
       continue;
     if (stopped)
       tdo_threads_go(heap);
-    if (worked)
+    if (worked) {
+      enter_flush_events(heap);
       tdo_context_clear_deep();
+    }
     heap->frame = NULL;
     atomic_signal_fence(memory_order_seq_cst);
   } while (heap->eventful);

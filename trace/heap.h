@@ -129,6 +129,8 @@ struct mps_arena_s {
                             null while nobody has */
   uint64_t session_ns;   /* when the collector began work in this session; 0:
                             it did not */
+  size_t flushed;        /* collections that were over when events were
+                            flushed because of that */
   tdo_word_t frame_last; /* number of a place in a manual pool's buffer */
   size_t transforms;     /* that were applied */
   tdo_ld_history_t ld;
