@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 import unittest
 import unittest.mock
 
@@ -21,7 +22,7 @@ TOOL = str(TOP / "tool/testudo")
 sys.path.insert(0, str(TOP / "tool"))
 
 from testudo_tool import (  # noqa: E402
-    kernel, pictures, statistics, tally, tune)
+    events, kernel, pictures, statistics, tally, tune)
 
 COMPILER = sys.argv[1]
 
@@ -259,6 +260,27 @@ class Command(unittest.TestCase):
         out, _ = self.invoke("events", str(path))
         self.assertEqual(len(out.splitlines()), 5)
         self.invoke("events", "--summary", str(path))
+
+    def test_many_events(self):
+        """However many there are, they are not kept, and no text is read
+        for ever."""
+        path = pathlib.Path(self.room.name) / "log"
+        head = (b"TDOEVT1\n" + struct.pack("<Q", 0x0102030405060708)
+                + record(1, [31, 2], b"PAUSE arena time"))
+        path.write_bytes(head + record(31, [0xA0, 2000000]) * 30000
+                         + record(31, [0xA0, 3000000]))
+        tracemalloc.start()
+        result, broken = events.summary(str(path))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        self.assertEqual((result["milliseconds"], broken), (
+            {"PAUSE": {"count": 30001, "total": 60003, "longest": 3}}, None))
+        self.assertLess(most, 1 << 20)
+        path.write_bytes(head + struct.pack("<QQ", 31 | 1 << 62, 0)
+                         + bytes(100))
+        _, broken = events.summary(str(path))
+        self.assertIn("has a text that is too long, at byte "
+                      f"{len(head)}", str(broken))
 
     def test_labels_of_any_characters(self):
         """Each event is a line, whatever the client calls its things."""
