@@ -120,6 +120,30 @@ class Command(unittest.TestCase):
         self.assertEqual(set(profile["seconds"]), {"wall", "user", "sys"})
         self.assertEqual(err, "answer\n")
 
+    def test_standard_error(self):
+        """That of the first run is passed on, as it comes, and no other; that
+        of a run that fails is."""
+        says = ["sh", "-c", "echo a >&2; cd /; printf b >&2; exit $STATUS"]
+        for command in (["run", "--repeat=2"], ["compare", "--modes=off"]):
+            with unittest.mock.patch.dict(os.environ, STATUS="0"):
+                _, err = self.invoke(*command, "--", *says)
+            self.assertEqual(err.removeprefix("testudo: off\n"), "a\nb")
+        again = ["sh", "-c", f"echo a >&2; mkdir {self.room.name}/again"]
+        _, err = self.invoke("run", "--", *again, status=1)
+        self.assertRegex(err, "^a\na\n.*File exists\ntestudo: sh ended with ")
+        sign = pathlib.Path(self.room.name) / "sign"
+        waits = ("echo a >&2; for i in $(seq 100); do if [ -e sign ]; "
+                 "then exit 0; fi; sleep 0.1; done; exit 1")
+        with subprocess.Popen(
+                [sys.executable, TOOL, "run", "--json", "--", "sh", "-c",
+                 waits], cwd=self.room.name, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                text=True) as process:
+            self.assertEqual(process.stderr.readline(), "a\n")
+            sign.touch()
+            self.assertEqual(process.stderr.read(), "")
+        self.assertEqual(process.returncode, 0)
+
     def test_run_prints_the_shape_of_the_report(self):
         out, _ = self.invoke("run", "--", self.client)
         self.assertRegex(out, r"(?m)^ *30 getppid$")

@@ -73,7 +73,8 @@ class Stream:
                     break
                 values = struct.unpack_from(f"{self.order}{count}Q", data,
                                             at + HEAD)
-                text = data[start:start + size].decode(errors="replace")
+                text = size and data[start:start + size].decode(
+                    errors="replace")
                 if head & 0xFFFF != DEFINE:
                     yield self.event(head & 0xFFFF, time, values, text)
                 elif not self.define(values, text):
@@ -95,7 +96,7 @@ class Stream:
         return True
 
     def event(self, code, time, values, text):
-        kind = self.kinds.get(code, Kind(f"EVENT_{code}", [], "text"))
+        kind = self.kinds.get(code) or Kind(f"EVENT_{code}", [], "text")
         arguments = dict(zip(kind.arguments, values))
         for i in range(len(kind.arguments), len(values)):
             arguments[str(i)] = values[i]

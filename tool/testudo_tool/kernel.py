@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-
 
 from . import statistics
 
@@ -108,19 +108,89 @@ def count(command, environment, output=None):
     """System calls of a run of COMMAND, by name, and their total.
 
     OUTPUT is where its standard output goes, as for subprocess; nowhere if
-    None. Raises Failure.
+    None. What it writes to standard error is shown if it fails: that of the
+    timed run has been. Raises Failure.
     """
-    with tempfile.NamedTemporaryFile("r", suffix=".strace") as summary:
+    with tempfile.NamedTemporaryFile("r", suffix=".strace") as summary, \
+            tempfile.TemporaryFile() as errors:
         done = subprocess.run(
             [*STRACE, "-o", summary.name, "--", *command], env=environment,
-            stdin=run_input(),
+            stdin=run_input(), stderr=errors,
             stdout=subprocess.DEVNULL if output is None else output)
         counts = parse_summary(summary.read())
+        if not counts or done.returncode != 0:
+            Errors(errors).read()
     if not counts:
         raise Failure("strace counted nothing: it "
                       + describe_status(done.returncode))
     require(command, done.returncode)
     return with_total(counts)
+
+
+MOST_LINE = 1 << 16  # bytes of a line that are kept until it ends
+
+
+class Errors:
+    """What a program writes to FILE, its standard error: passed on to this
+    one's line by line, if it is SHOWN, but for the library's statistics, which
+    SORTER has. Nothing else of it is kept."""
+
+    def __init__(self, file, shown=True):
+        self.file = file.fileno()
+        self.shown = shown
+        self.sorter = statistics.Sorter()
+        self.at = 0
+        self.rest = b""  # the beginning of a line
+
+    def read(self, whole=True):
+        """Read what has come. WHOLE: no more will."""
+        while data := os.pread(self.file, 1 << 16, self.at):
+            self.at += len(data)
+            *lines, self.rest = (self.rest + data).split(b"\n")
+            for line in lines:
+                self.take(line + b"\n")
+            if len(self.rest) > MOST_LINE:
+                self.take_rest()
+        if whole:
+            self.take_rest()
+        sys.stderr.flush()
+
+    def take_rest(self):
+        rest, self.rest = self.rest, b""
+        self.take(rest)
+
+    def take(self, line):
+        text = line.decode(errors="replace")
+        if text and not self.sorter.takes(text) and self.shown:
+            sys.stderr.write(text)
+
+
+class Waiter(threading.Thread):
+    """Notes when PROCESS ends, how, and what it used."""
+
+    def __init__(self, process):
+        super().__init__(daemon=True)
+        self.process = process
+        self.ended = threading.Event()
+        self.start()
+
+    def run(self):
+        _, status, self.usage = os.wait4(self.process.pid, 0)
+        self.at = time.monotonic()
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        self.ended.set()
+
+
+def start(command, **options):
+    """The process of COMMAND, with OPTIONS as for subprocess.Popen. Raises
+    Failure."""
+    try:
+        return subprocess.Popen(command, **options)
+    except OSError as error:
+        raise Failure(f"{command[0]}: {error.strerror}", 127) from error
+
+
+READ_SECONDS = 0.1  # between looks at what a run has written
 
 
 ADDR_NO_RANDOMIZE = 0x0040000
@@ -131,49 +201,48 @@ def fix_addresses():
     ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
 
 
-def measure(command, environment, output=None, fixed=False):
+def measure(command, environment, output=None, fixed=False, shown=True):
     """Seconds and peak memory of one untraced run of COMMAND, and what the
-    library says about it. FIXED: with the same addresses each time.
+    library says about it. FIXED: with the same addresses each time. SHOWN:
+    what it writes to standard error is passed on as it comes, not only if it
+    fails.
 
     The peak is the largest resident set of any process of the run; it is
     never less than this tool's own, some 16 MiB. Raises Failure.
     """
-    with tempfile.TemporaryFile("w+", errors="replace") as errors:
-        start = time.monotonic()
-        try:
-            process = subprocess.Popen(
-                command, env={STATISTICS: "on", **environment},
-                stdin=run_input(), stdout=output, stderr=errors,
-                preexec_fn=fix_addresses if fixed else None)
-        except OSError as error:
-            raise Failure(f"{command[0]}: {error.strerror}", 127) from error
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        errors.seek(0)
-        others, arenas = statistics.split(errors.read())
-    sys.stderr.write(others)
+    with tempfile.TemporaryFile() as file:
+        errors, began = Errors(file, shown), time.monotonic()
+        process = start(command, env={STATISTICS: "on", **environment},
+                        stdin=run_input(), stdout=output, stderr=file,
+                        preexec_fn=fix_addresses if fixed else None)
+        run = Waiter(process)
+        while not run.ended.wait(READ_SECONDS):
+            errors.read(whole=False)
+        errors.read()
+        if not shown and process.returncode != 0:
+            Errors(file).read()
     require(command, process.returncode)
     return {
-        "shield": arenas,
-        "seconds": {"wall": round(wall, 3),
-                    "user": round(usage.ru_utime, 3),
-                    "sys": round(usage.ru_stime, 3)},
-        "peak_kib": usage.ru_maxrss,
+        "shield": errors.sorter.arenas,
+        "seconds": {"wall": round(run.at - began, 3),
+                    "user": round(run.usage.ru_utime, 3),
+                    "sys": round(run.usage.ru_stime, 3)},
+        "peak_kib": run.usage.ru_maxrss,
     }
 
 
 def profile(command, environment, output=None, repeat=1):
     """Counts of one run of COMMAND and the median by wall time of others.
 
-    The standard output of the first run goes to OUTPUT, that of the others
-    nowhere. Raises Failure.
+    The standard output of the first run goes to OUTPUT, what it writes to
+    standard error to this one's; that of the others goes nowhere. Raises
+    Failure.
     """
     if shutil.which(STRACE[0]) is None:  # before a run that may be long
         raise Failure("no system calls can be counted: strace is not "
                       "installed")
     runs = [measure(command, environment, output)]
-    runs += [measure(command, environment, subprocess.DEVNULL)
+    runs += [measure(command, environment, subprocess.DEVNULL, shown=False)
              for _ in range(repeat - 1)]
     runs.sort(key=lambda run: run["seconds"]["wall"])
     return {"syscalls": count(command, environment),

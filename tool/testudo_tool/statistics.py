@@ -8,21 +8,33 @@ HEAD = re.compile(r"testudo: shield (\w+)")
 LINE = re.compile(r"  (\S+(?: \S+)*?)  +(.*)")
 
 
+class Sorter:
+    """Tells the library's lines from those of a program, one by one."""
+
+    def __init__(self):
+        self.arenas = []  # a dictionary for each
+        self.inside = False
+
+    def takes(self, line):
+        """True if LINE is the library's."""
+        head, item = HEAD.fullmatch(line.rstrip()), LINE.match(line)
+        if head:
+            self.arenas.append({"mode": head.group(1)})
+            self.inside = True
+        elif self.inside and item:
+            self.arenas[-1][item.group(1)] = item.group(2).strip()
+        else:
+            self.inside = False
+        return self.inside
+
+
 def split(text):
     """What a program wrote to standard error, without the library's lines;
     and those, one dictionary for each arena."""
-    rest, arenas, inside = [], [], False
-    for line in text.splitlines(keepends=True):
-        head, item = HEAD.fullmatch(line.rstrip()), LINE.match(line)
-        if head:
-            arenas.append({"mode": head.group(1)})
-            inside = True
-        elif inside and item:
-            arenas[-1][item.group(1)] = item.group(2).strip()
-        else:
-            inside = False
-            rest.append(line)
-    return "".join(rest), arenas
+    sorter = Sorter()
+    rest = [line for line in text.splitlines(keepends=True)
+            if not sorter.takes(line)]
+    return "".join(rest), sorter.arenas
 
 
 def text(arenas):
