@@ -124,6 +124,7 @@ if(testudo_one_build)
   testudo_python_test(test_plinth_client "${CMAKE_C_COMPILER}"
     $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
   testudo_python_test(test_tool "${CMAKE_C_COMPILER}")
+  testudo_python_test(test_watch "${CMAKE_C_COMPILER}")
   testudo_python_test(test_demo)
   if(TARGET testudo_scheme)
     testudo_python_test(test_prediction $<TARGET_FILE:testudo_scheme>)

@@ -73,8 +73,8 @@ class Stream:
                     break
                 values = struct.unpack_from(f"{self.order}{count}Q", data,
                                             at + HEAD)
-                text = size and data[start:start + size].decode(
-                    errors="replace")
+                text = data[start:start + size].decode(errors="replace") \
+                    if size else ""
                 if head & 0xFFFF != DEFINE:
                     yield self.event(head & 0xFFFF, time, values, text)
                 elif not self.define(values, text):

@@ -7,7 +7,8 @@ import json
 import os
 import sys
 
-from . import ending, events, kernel, modes, pictures, statistics, tally, tune
+from . import (ending, events, follow, kernel, modes, pictures, statistics,
+               tally, tune)
 
 DESCRIPTION = """\
 Count the system calls that a program makes, and time it. The program runs
@@ -108,6 +109,34 @@ def add_events(commands):
                         help="default: %(default)s")
 
 
+def seconds(text):
+    """The interval of --interval."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0.1 <= number <= 86400:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no number of seconds from 0.1 to 86400")
+    return number
+
+
+def add_watch(commands):
+    parser = commands.add_parser(
+        "watch", help="what the collector does, while a program runs")
+    parser.add_argument("--interval", type=seconds, default=1, metavar="S",
+                        help="seconds between lines (default: %(default)s)")
+    parser.add_argument("--file", metavar="FILE",
+                        help="follow this one (MPS_TELEMETRY_FILENAME), which "
+                             "another process writes, instead of running a "
+                             "program")
+    parser.add_argument("--output", metavar="FILE",
+                        help="where lines go (default: standard error, with "
+                             "--file standard output)")
+    parser.add_argument("program", nargs=argparse.REMAINDER,
+                        metavar="-- PROGRAM ...", help="what to run")
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="testudo", description=DESCRIPTION)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -124,6 +153,7 @@ def parse(arguments):
                               "file")
     add_repeat(compare)
     add_program(compare)
+    add_watch(commands)
     add_tune(commands)
     add_events(commands)
     calibrate = commands.add_parser(
@@ -135,6 +165,11 @@ def parse(arguments):
         return options
     if options.program[:1] == ["--"]:
         del options.program[0]
+    if options.command == "watch":
+        if bool(options.program) == bool(options.file):
+            parser.error("--file is instead of a program" if options.file
+                         else "no program to run")
+        return options
     if options.command == "tune" and options.recording:
         if options.program or options.verify:
             parser.error("--recording is instead of a program")
@@ -199,6 +234,12 @@ def command_tune(options):
         tune.heat_map(result, options.picture)
 
 
+def command_watch(options):
+    if options.file:
+        return follow.file(options.file, options.interval, options.output)
+    return follow.program(options.program, options.interval, options.output)
+
+
 def command_calibrate(options):
     costs = tune.calibrate()
     print(json.dumps(costs, indent=1) if options.json else tune.prices(costs))
@@ -217,18 +258,18 @@ def command_events(options):
 
 
 COMMANDS = {"run": command_run, "compare": command_compare,
-            "tune": command_tune, "events": command_events,
-            "calibrate": command_calibrate}
+            "watch": command_watch, "tune": command_tune,
+            "events": command_events, "calibrate": command_calibrate}
 
 
 def perform(arguments):
-    """Do what the arguments say. What is printed is out at the end, or the
-    error is raised that keeps it."""
+    """Do what the arguments say; returns the exit status, or None. What is
+    printed is out at the end, or the error is raised that keeps it."""
     try:
         options = parse(arguments)
-        if getattr(options, "program", None):
+        if getattr(options, "program", None) and options.command != "watch":
             kernel.take_input()
-        COMMANDS[options.command](options)
+        return COMMANDS[options.command](options)
     finally:
         print(end="", flush=True)
 
