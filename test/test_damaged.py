@@ -125,8 +125,8 @@ class Damaged(unittest.TestCase):
                            + number + b"\1")
             done = replay(path)
         self.assertEqual((done.returncode, done.stderr), (
-            2, "testudo-replay: damaged at byte 40: its pages are too many "
-            "to replay\n"))
+            2, f"testudo-replay: {path}: damaged at byte 40: its pages are "
+            "too many to replay\n"))
 
     def test_whole(self):
         """A recording in which the library needs memory of its own while it

@@ -471,9 +471,16 @@ class Command(unittest.TestCase):
                 (["tune", "--repeat=2"], "unrecognized arguments"),
                 (["tune", "--verify=0"], "'0' is no number from 1 to 99"),
                 (["tune", "--verify=-1"], "--verify"),
-                (["tune", "--recording=a"], "instead of a program")):
+                (["tune", "--recording=a"], "instead of a program"),
+                (["tune", "--recording=a", "--verify"], "of a program"),
+                (["watch", "--file=a"], "instead of a program")):
             _, err = self.invoke(*arguments, "--", "true", status=2)
             self.assertIn(message, err)
+        for name in ("grain", "quantum"):
+            _, err = self.invoke("tune", "--recording=a", f"--{name}=0",
+                                 status=2)
+            self.assertIn("--recording has the grain and the quantum of its "
+                          "run", err)
         self.invoke("run", status=2)
         self.invoke("walk", "--", "true", status=2)
 
@@ -527,6 +534,38 @@ class Tune(unittest.TestCase):
                 if text != good[:2000] or done.returncode != 0:
                     self.assertEqual(done.returncode, 2)
                     self.assertRegex(done.stderr, message)
+
+    def test_names_the_recording(self):
+        """In what is wrong with it."""
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"something else")
+            file.flush()
+            done = subprocess.run(
+                [sys.executable, TOOL, "tune", "--recording", file.name],
+                capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (
+            2, f"testudo: {file.name}: damaged at byte 0: this is no "
+            "recording\n"))
+
+    @unittest.skipIf("san" in BINARY, "the client is not sanitized")
+    def test_nothing_to_gain(self):
+        """It is told why, and not recommended."""
+        with tempfile.TemporaryDirectory() as room:
+            client = os.path.join(room, "lists")
+            subprocess.run(
+                [COMPILER, "-O2", "-I", str(TOP / "include"), "-o", client,
+                 str(TOP / "example/lists.c"),
+                 os.path.join(BINARY, "libtestudo.a"), "-lpthread", "-lm"],
+                check=True)
+            done = subprocess.run(
+                [sys.executable, TOOL, "tune", "--json", "--grain=0",
+                 "--quantum=0", "--", client], capture_output=True,
+                stdin=subprocess.DEVNULL, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertGreater(result["run_seconds"], 0)
+        self.assertEqual([row for row in result["rows"]
+                          if row == result["default"]], [result["default"]])
 
     @unittest.skipIf("san" in BINARY, "the client is not sanitized")
     def test_verifies_without_statistics(self):
@@ -664,6 +703,54 @@ class Parts(unittest.TestCase):
         self.assertEqual(kernel.parse_summary(text),
                          {"read": 1, "rt_sigreturn": 5270149, "exit": 1,
                           "exit_group": 2})
+
+    def advice(self, best, default, run=None):
+        """What is said of a ranking with these seconds."""
+        names = (*tune.WORK, "bound", "alike", "grain", "quantum")
+        row = {**dict.fromkeys(names, 0), "mode": "naive", "queue": 1024,
+               "fresh": 4, "hit": 16, "calls": 9, "seconds": best}
+        if default is not None:
+            default = {**row, "mode": "deferred", "seconds": default}
+        result = {"rows": [row], "default": default}
+        if run is not None:
+            result["run_seconds"] = run
+        return tune.report(result).partition("lead to the same\n")[2]
+
+    def test_advice(self):
+        """It tells what is saved, and nothing below a hundredth of the
+        run."""
+        naive = "recommended: TESTUDO_SHIELD=naive TESTUDO_QUEUE=1024\n"
+        self.assertEqual(self.advice(1.0, 1.5, 10.0), naive
+                         + "It takes 0.5000 s less than the default, 5.0% of "
+                         "the run's processor time.")
+        self.assertEqual(self.advice(1.0, 1.5),
+                         naive + "It takes 0.5000 s less than the default.")
+        self.assertTrue(self.advice(1.0, None).startswith(naive + "(What"))
+        self.assertEqual(self.advice(1.0, 1.5, 51.0),
+                         "nothing to gain: the best takes 0.5000 s less than "
+                         "the default, 1.0% of the run's processor time")
+        self.assertEqual(self.advice(1.5, 1.0, 2.0), "nothing to gain: no "
+                         "setting is better than the default")
+
+    def test_nothing_protected(self):
+        """There is no table of zeros, but the reason."""
+        idle = {**dict.fromkeys(tune.WORK, 0), "mode": "deferred"}
+        for shield, why in (
+                ([], "a heap that is collected as a whole, as small ones are, "
+                 "needs no barriers (TESTUDO_SMALL)"),
+                ([{"mode": "off"}], "the program has its shield off"),
+                ([{"mode": "ranged", "collections": "0, of everything 0"}],
+                 "there was no collection"),
+                ([{"mode": "ranged", "collections": "7, of everything 7"}],
+                 "each collection was of the whole heap, at once, as those of "
+                 "small heaps are (TESTUDO_SMALL)"),
+                ([{"mode": "ranged", "collections": "7, of everything 0"}],
+                 "what was collected needed no barriers")):
+            result = {"rows": [{**idle, "mode": "naive", "calls": 5}],
+                      "default": idle,
+                      "why": tune.unprotected({"shield": shield})}
+            self.assertEqual(tune.report(result), "nothing to gain: by default "
+                             f"nothing is protected; {why}")
 
     def test_ratio(self):
         self.assertEqual(tally.ratio(3110, 527014), "1/169")

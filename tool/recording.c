@@ -8,9 +8,9 @@
 #include "shield/internal.h"
 #include "recording.h"
 
-static void damaged(size_t offset, const char *why) {
-  (void)fprintf(stderr, "testudo-replay: damaged at byte %zu: %s\n", offset,
-                why);
+static void damaged(const recording_t *r, size_t offset, const char *why) {
+  (void)fprintf(stderr, "testudo-replay: %s: damaged at byte %zu: %s\n",
+                r->path, offset, why);
   exit(2);
 }
 
@@ -27,7 +27,7 @@ static uint64_t number(const recording_t *r, size_t *at) {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 63; shift += 7) {
     if (*at >= r->size) {
-      damaged(*at, "it ends within a record");
+      damaged(r, *at, "it ends within a record");
     }
     unsigned char byte = r->data[(*at)++];
     value |= (uint64_t)(byte & 127) << shift;
@@ -35,7 +35,7 @@ static uint64_t number(const recording_t *r, size_t *at) {
       return value;
     }
   }
-  damaged(*at, "a number is too large");
+  damaged(r, *at, "a number is too large");
   return 0;
 }
 
@@ -50,7 +50,7 @@ bool recording_next(const recording_t *r, step_t *step, place_t *place) {
   ++place->at;
   if (step->request == TDO_REQUEST_END ||
       step->request >= TDO_REQUESTS_COUNT) {
-    damaged(start, "there is no such request");
+    damaged(r, start, "there is no such request");
   }
   if (shapes[step->request].pages) {
     uint64_t move = number(r, &place->at), length = number(r, &place->at);
@@ -58,7 +58,7 @@ bool recording_next(const recording_t *r, step_t *step, place_t *place) {
                                 : place->last - (move + 1) / 2;
     step->limit = step->first + length;
     if (step->first > r->pages || length > r->pages - step->first) {
-      damaged(start, "its pages lie outside of the window");
+      damaged(r, start, "its pages lie outside of the window");
     }
     place->last = step->limit;
   }
@@ -83,30 +83,30 @@ static void read_header(recording_t *r) {
     ++same;
   }
   if (same < 8 && same < r->size) {
-    damaged(same, "this is no recording");
+    damaged(r, same, "this is no recording");
   }
   if (r->size < TDO_RECORD_HEADER) {
-    damaged(r->size, "it ends within the header");
+    damaged(r, r->size, "it ends within the header");
   }
   r->page_size = word(r, 8);
   r->pages = word(r, 16);
   r->mode = (tdo_shield_mode_t)word(r, 24);
   if (!tdo_is_pow2(r->page_size) || r->page_size < 512 ||
       r->page_size > (size_t)1 << 30) {
-    damaged(8, "this is no page size");
+    damaged(r, 8, "this is no page size");
   }
   if (r->pages == 0 || r->pages > (size_t)1 << 40) {
-    damaged(16, "this is no number of pages");
+    damaged(r, 16, "this is no number of pages");
   }
   if (word(r, 24) >= TDO_SHIELD_MODES) {
-    damaged(24, "there is no such mode");
+    damaged(r, 24, "there is no such mode");
   }
   r->mapping_limit = word(r, 32);
 }
 
 /* What begins otherwise is not read to its end. */
-static void read_file(recording_t *r, const char *path) {
-  FILE *file = fopen(path, "rb");
+static void read_file(recording_t *r) {
+  FILE *file = fopen(r->path, "rb");
   size_t room = (size_t)1 << 20, got;
   r->data = malloc(room);
   while (file != NULL && r->data != NULL &&
@@ -121,12 +121,13 @@ static void read_file(recording_t *r, const char *path) {
     }
   }
   if (file == NULL || r->data == NULL || ferror(file)) {
-    (void)fprintf(stderr, "testudo-replay: %s: %s\n", path, strerror(errno));
+    (void)fprintf(stderr, "testudo-replay: %s: %s\n", r->path,
+                  strerror(errno));
     exit(2);
   }
   (void)fclose(file);
   if (r->size == 0) {
-    damaged(0, "this is no recording");
+    damaged(r, 0, "this is no recording");
   }
 }
 
@@ -256,9 +257,9 @@ static size_t highest(const recording_t *r) {
   while (recording_next(r, &step, &place)) {
     if (shapes[step.request].pages &&
         (step.limit == step.first || !check_argument(&step))) {
-      damaged(start, "its pages or its argument make no sense");
+      damaged(r, start, "its pages or its argument make no sense");
     } else if (!check_argument(&step)) {
-      damaged(start, "its argument makes no sense");
+      damaged(r, start, "its argument makes no sense");
     }
     most = tdo_max(most, step.limit);
     start = place.at;
@@ -282,7 +283,7 @@ static void check_steps(recording_t *r) {
       why = check_pass(&c, &step);
     }
     if (why != NULL) {
-      damaged(start, why);
+      damaged(r, start, why);
     }
     check_note(&c, &step);
     start = place.at;
@@ -301,10 +302,11 @@ static size_t most_pages(void) {
 void recording_load(recording_t *r, const char *path) {
   size_t most;
   memset(r, 0, sizeof *r);
-  read_file(r, path);
+  r->path = path;
+  read_file(r);
   most = highest(r);
   if (most > most_pages()) {
-    damaged(TDO_RECORD_HEADER, "its pages are too many to replay");
+    damaged(r, TDO_RECORD_HEADER, "its pages are too many to replay");
   }
   r->pages = tdo_round_up(most, TDO_SHIELD_REGION);
   check_steps(r);

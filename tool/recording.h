@@ -6,6 +6,7 @@
 #include "shield/shield.h"
 
 typedef struct recording {
+  const char *path;
   unsigned char *data;
   size_t size;
   size_t page_size, pages; /* of the window, as far as it occurs */

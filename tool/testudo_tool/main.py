@@ -88,7 +88,7 @@ def add_tune(commands):
     for name, kind, values in (("grain", grains, tune.GRAINS),
                                ("quantum", quanta, tune.QUANTA)):
         parser.add_argument(
-            f"--{name}", type=kind, metavar="BYTES,...", default=values,
+            f"--{name}", type=kind, metavar="BYTES,...",
             help=f"values of the {name}, 0: the program's own "
                  f"(default: {','.join(map(str, values))})")
     parser.add_argument("--verify", type=best, nargs="?", const=3, default=0,
@@ -173,6 +173,9 @@ def parse(arguments):
     if options.command == "tune" and options.recording:
         if options.program or options.verify:
             parser.error("--recording is instead of a program")
+        if options.grain or options.quantum:
+            parser.error("--recording has the grain and the quantum of its "
+                         "run: --grain and --quantum are for a program")
         return options
     if not options.program:
         parser.error("no program to run")
@@ -222,7 +225,8 @@ def command_tune(options):
         result = tune.tune_recording(options.recording, chosen)
     else:
         result = tune.tune(options.program, chosen, sys.stderr,
-                           options.grain, options.quantum)
+                           options.grain or tune.GRAINS,
+                           options.quantum or tune.QUANTA)
         tune.verify(result, options.program, options.verify, sys.stderr)
     if options.json:
         print(json.dumps(result))

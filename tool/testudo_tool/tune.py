@@ -8,6 +8,7 @@ SPDX-License-Identifier: BSD-2-Clause
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,8 @@ QUEUES = [16, 64, 256, 1024, 16384]
 FRESH = [0, 2, 4, 8]
 HIT = [2, 6, 16]
 DEFERRAL = (4, 16)             # what the library has
+DEFAULT = ("deferred", 1024, *DEFERRAL)
+LEAST_GAIN = 0.01              # of the run's time; less is nothing
 GRAINS = [0, 16384, 65536]     # bytes; 0: as the program has it
 QUANTA = [0, 262144, 1048576]
 
@@ -112,12 +115,13 @@ def variables(row):
 
 
 def record(command, setting, path, output):
-    """Run COMMAND with SETTING and record its shield."""
+    """Run COMMAND with SETTING and record its shield; returns its profile."""
     environment = {**os.environ, **variables(setting), "TESTUDO_RECORD": path}
-    kernel.measure(command, environment, output, fixed=True)
+    profile = kernel.measure(command, environment, output, fixed=True)
     if not os.path.isfile(path):
         raise kernel.Failure(f"{command[0]} recorded nothing: does it use "
                              "the library?")
+    return profile
 
 
 def progress(done, total):
@@ -162,12 +166,13 @@ def strangeness(row):
 
 def rank(recordings, modes):
     """Rank the grid; RECORDINGS are pairs of a path and what it was recorded
-    with, as part of a row."""
+    with, as part of a row. "default" is the row of what the library has, or
+    None if that grain and quantum were not recorded."""
     costs = calibrate()
     tracking = "track_call" in costs
     grids = [list(settings(modes, tracking, not any(setting.values())))
              for _, setting in recordings]
-    total, done, rows = sum(map(len, grids)), 0, []
+    total, done, rows, default = sum(map(len, grids)), 0, [], None
     if total == 0:  # of all modes only dirty can be missing
         raise kernel.Failure("no mode to consider: the kernel does not track "
                              "writes here")
@@ -178,39 +183,71 @@ def rank(recordings, modes):
         progress(done, total)
 
     for (path, setting), grid in zip(recordings, grids):
-        for row in replay(path, grid, note):
-            rows.append({**row, **setting})
-    for row in rows:
-        row["seconds"] = price(row, costs)
+        asked = len(grid)
+        if not any(setting.values()) and DEFAULT not in grid:
+            grid = [*grid, DEFAULT]
+            total += 1
+        found = [{**row, **setting, "seconds": price(row, costs)}
+                 for row in replay(path, grid, note)]
+        if not any(setting.values()):
+            default = found[grid.index(DEFAULT)]
+        rows += found[:asked]
     rows.sort(key=lambda row: (row["seconds"], strangeness(row)))
-    return {"costs": costs, "rows": rows}
+    return {"costs": costs, "rows": rows, "default": default}
 
 
 def tune_recording(path, modes):
     return rank([(path, {"grain": 0, "quantum": 0})], modes)
 
 
+def run_seconds(profile):
+    """Processor time of a run."""
+    return profile["seconds"]["user"] + profile["seconds"]["sys"]
+
+
 def tune(command, modes, output, grains, quanta):
     points = [(grain, 0) for grain in grains]
     points += [(0, quantum) for quantum in quanta]
     with tempfile.TemporaryDirectory() as room:
-        recordings = []
+        recordings, profiles = [], []
         for index, (grain, quantum) in enumerate(dict.fromkeys(points)):
             setting = {"grain": grain, "quantum": quantum}
             print("testudo: recording"
                   + "".join(f", {name} {value}" for name, value
                             in setting.items() if value), file=sys.stderr)
             path = os.path.join(room, str(index))
-            record(command, {"mode": "ranged", "queue": 1024, **setting},
-                   path, output)
+            profiles.append(record(
+                command, {"mode": "ranged", "queue": 1024, **setting}, path,
+                output))
             recordings.append((path, setting))
-        return rank(recordings, modes)
+        return {**rank(recordings, modes), "why": unprotected(profiles[0]),
+                "run_seconds": run_seconds(profiles[0])}
 
 
 def recorded(arenas):
     """Of the statistics of ARENAS those of the one that is recorded: the first
     that the program makes. A child of a fork has it, too, and ends before."""
     return [arena for arena in arenas if "arena" in arena][-1:]
+
+
+def unprotected(profile):
+    """Why the shield of a run may have had nothing to do, from what the library
+    says about it; a clause, or None."""
+    shield = recorded(profile["shield"]) or profile["shield"]
+    if not shield:
+        return None
+    if shield[0]["mode"] == "off":
+        return "the program has its shield off"
+    numbers = re.findall(r"\d+", shield[0].get("collections", ""))
+    if len(numbers) != 2:
+        return None
+    number, full = map(int, numbers)
+    if number == 0:
+        return "there was no collection"
+    if number == full:
+        return ("each collection was of the whole heap, at once, as those of "
+                "small heaps are (TESTUDO_SMALL)")
+    return "what was collected needed no barriers"
 
 
 def counted(command, row, output):
@@ -276,8 +313,46 @@ def outcomes(rows):
     return list(found.values())
 
 
+WORK = ("calls", "changed", "hits", "read_hits", "track_calls", "arms")
+
+
+def gain(result):
+    """Seconds that the best setting saves against the library's own, and their
+    part of the run's time; None for what is not known."""
+    default, whole = result["default"], result.get("run_seconds")
+    if default is None:
+        return None, None
+    saved = max(default["seconds"] - result["rows"][0]["seconds"], 0)
+    return saved, None if whole is None else saved / max(whole, 0.001)
+
+
+def advice(result):
+    """Lines: what is recommended, and what it saves."""
+    best = " ".join(f"{name}={value}" for name, value
+                    in variables(result["rows"][0]).items())
+    saved, part = gain(result)
+    if saved is None:
+        return [f"recommended: {best}", "(What that saves is not known: the "
+                "program was not run with its own grain and quantum.)"]
+    text = f"{saved:.4f} s less than the default"
+    if part is not None:
+        text += f", {part:.1%} of the run's processor time"
+    if saved == 0:
+        return ["nothing to gain: no setting is better than the default"]
+    if part is not None and part < LEAST_GAIN:
+        return [f"nothing to gain: the best takes {text}"]
+    return [f"recommended: {best}", f"It takes {text}."]
+
+
 def report(result, most=15):
-    """The ranked table, the best of each mode at least, and the advice."""
+    """The ranked table, the best of each mode at least, and the advice; or why
+    there is none."""
+    default = result["default"]
+    if default and not any(default[name] for name in WORK):
+        why = result.get("why") or ("a heap that is collected as a whole, as "
+                                    "small ones are, needs no barriers "
+                                    "(TESTUDO_SMALL)")
+        return f"nothing to gain: by default nothing is protected; {why}"
     shown, seen = [], set()
     for index, row in enumerate(outcomes(result["rows"])):
         if index < most or row["mode"] not in seen:
@@ -290,13 +365,10 @@ def report(result, most=15):
     widths = [max(map(len, column)) for column in zip(head, *body)]
     lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths))
              for row in [head, *body]]
-    best = result["rows"][0]
     lines += ["", "least: no shield could make fewer calls (mprotect, and in "
               "dirty mode arming)",
               "alike: so many more settings of queue and deferral lead to the "
-              "same", "recommended: " + " ".join(
-                  f"{name}={value}" for name, value
-                  in variables(best).items())]
+              "same", *advice(result)]
     return "\n".join(lines)
 
 
