@@ -98,7 +98,7 @@ void tdo_statistics(mps_arena_t arena, tdo_statistics_s *s) {
     tdo_heap_leave(arena);
 }
 
-/* The buckets that are not empty, as "2^10 5, 2^11 3". */
+/* The buckets that are not empty, as "2^10 5, 2^11 3"; "-" if all are. */
 static void print_histogram(FILE *f, const char *name, const size_t *counts,
                             size_t n) {
   const char *separator = "";
@@ -109,7 +109,7 @@ static void print_histogram(FILE *f, const char *name, const size_t *counts,
       fprintf(f, "%s2^%zu %zu", separator, i, counts[i]);
       separator = ", ";
     }
-  fprintf(f, "\n");
+  fputs(*separator == '\0' ? "-\n" : "\n", f);
 }
 
 static void print_shield(FILE *f, const tdo_statistics_s *s) {
@@ -129,7 +129,7 @@ static void print_shield(FILE *f, const tdo_statistics_s *s) {
   fprintf(f, "  hits         %zu read, %zu write, %zu stale, %zu spread\n",
           s->hits_read, s->hits_write, s->hits_stale, s->hits_spread);
   print_histogram(f, "hit time ns", s->hit_time, TDO_HISTOGRAM_LONG);
-  print_histogram(f, "quantum", s->quantum, TDO_HISTOGRAM_LONG);
+  print_histogram(f, "quantum B", s->quantum, TDO_HISTOGRAM_LONG);
   fprintf(f,
           "  bars         %zu lost, %zu declined\n"
           "  flushes      %zu queue full, %zu quantum end, %zu stop, %zu "

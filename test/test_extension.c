@@ -43,6 +43,17 @@ START_TEST(test_describe) {
 }
 END_TEST
 
+/* No line ends in a blank; what is counted by size says of what. */
+START_TEST(test_nothing_counted) {
+  start();
+  (void)described(false);
+  ck_assert_ptr_null(strstr(text, " \n"));
+  ck_assert_ptr_nonnull(strstr(text, "\n  hit time ns  -\n"));
+  ck_assert_ptr_nonnull(strstr(text, "\n  quantum B    -\n"));
+  stop();
+}
+END_TEST
+
 /* The histogram of pages that really changed agrees with their number, and
    has no more calls than were made. */
 static void check_changed(const tdo_statistics_s *s) {
@@ -238,5 +249,6 @@ START_TEST(test_types) {
 }
 END_TEST
 
-SUITE_MAIN("extension", 60, test_version, test_describe, test_statistics,
-           test_fault, test_check, test_shield_keys, test_telemetry, test_types)
+SUITE_MAIN("extension", 60, test_version, test_describe, test_nothing_counted,
+           test_statistics, test_fault, test_check, test_shield_keys,
+           test_telemetry, test_types)
