@@ -558,6 +558,10 @@ class Options(unittest.TestCase):
             status, _, err = ask("", option)
             self.assertNotEqual(status, 0, option)
             self.assertIn(option.split("=")[0], err)
+        status, out, err = ask("", "-e")
+        self.assertEqual((status, out), (2, ""))
+        self.assertTrue(err.startswith(
+            "testudo-scheme: -e: the expression is missing\n"), err)
 
     def test_small_limit(self):
         """It suffices, or that it does not is what is said."""

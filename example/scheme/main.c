@@ -108,7 +108,12 @@ static void parse_options(int argc, char **argv, struct options *o) {
       i++;
       break;
     }
-    if (strcmp(argv[i], "-e") == 0 && i + 1 < argc) {
+    if (strcmp(argv[i], "-e") == 0 && i + 1 == argc) {
+      fprintf(stderr, "testudo-scheme: -e: the expression is missing\n%s",
+              usage);
+      exit(2);
+    }
+    if (strcmp(argv[i], "-e") == 0) {
       o->expr = argv[++i];
     } else if (!parse_option(argv[i], o)) {
       fprintf(stderr, "testudo-scheme: bad option: %s\n%s", argv[i], usage);
