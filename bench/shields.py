@@ -41,13 +41,16 @@ def parse(arguments):
                         "bench/shields builds")
     parser.add_argument("--mode", choices=cases.MODES, action="append",
                         help="in writes and forks only these modes")
-    parser.add_argument("--case", action="append",
+    parser.add_argument("--case", action="append", metavar="CASE",
                         choices=[c.name for c in COLLECTED],
-                        help="in choice only these cases")
+                        help="in choice only this case, and others that are "
+                        "given so: " + "; ".join(c.name for c in COLLECTED))
     parser.add_argument("--mib", type=int, default=1024,
                         help="of old vectors, in writes and forks")
-    parser.add_argument("--writes", type=int, default=5_000_000)
-    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--writes", type=int, default=5_000_000,
+                        help="so many, in writes and forks")
+    parser.add_argument("--repeat", type=int, default=5,
+                        help="turns, in forks and choice")
     parser.add_argument("--no-strace", action="store_true",
                         help="do not let the kernel count system calls")
     parser.add_argument("--no-times", action="store_true",
@@ -55,7 +58,8 @@ def parse(arguments):
     parser.add_argument("--dry", action="store_true",
                         help="look at the arguments only")
     parser.add_argument("--output", type=pathlib.Path,
-                        default=builds.TOP / "build/bench")
+                        default=builds.TOP / "build/bench",
+                        help="the folder for figures, pictures and programs")
     options = parser.parse_intermixed_args(arguments)
     if not options.library and not options.dry:
         parser.error("which library?")

@@ -152,6 +152,10 @@ class Command(unittest.TestCase):
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("[--library LIBRARY]", done.stdout)
+        # Names with commas, as of cases, are not in braces with commas.
+        self.assertIn("[--case CASE]", done.stdout)
+        self.assertIn("; bigheap 64 MiB, fixed;",
+                      " ".join(done.stdout.split()))
 
     def test_scheme_speed_refuses(self):
         speed = [sys.executable, TOP / "bench/scheme_speed.py"]
