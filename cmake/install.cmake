@@ -58,6 +58,10 @@ if(TARGET testudo_scheme)
     FILES_MATCHING PATTERN "*.scm")
 endif()
 if(TARGET testudo_replay)
+  file(CONFIGURE OUTPUT VERSION CONTENT "@PROJECT_VERSION@
+" @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/VERSION"
+    DESTINATION "${share_dir}")
   install(PROGRAMS tool/testudo DESTINATION "${CMAKE_INSTALL_BINDIR}")
   install(DIRECTORY tool/testudo_tool DESTINATION "${share_dir}"
     FILES_MATCHING PATTERN "*.py"

@@ -145,8 +145,11 @@ class Install(unittest.TestCase):
         self.assertEqual(list(self.prefix.rglob("__pycache__")), [])
 
     def test_tool(self):
-        self.assertIn("Count the system calls",
-                      output(str(self.prefix / "bin/testudo"), "--help"))
+        tool = str(self.prefix / "bin/testudo")
+        self.assertIn("count the system calls", output(tool, "--help"))
+        version = re.search(r"project\(\w+ VERSION (\S+)",
+                            (TOP / "CMakeLists.txt").read_text()).group(1)
+        self.assertEqual(output(tool, "--version"), f"testudo {version}\n")
 
     def test_scheme(self):
         program = self.room / "sum.scm"

@@ -22,7 +22,7 @@ TOOL = str(TOP / "tool/testudo")
 sys.path.insert(0, str(TOP / "tool"))
 
 from testudo_tool import (  # noqa: E402
-    events, kernel, pictures, statistics, tally, tune)
+    events, kernel, main, pictures, statistics, tally, tune)
 
 COMPILER = sys.argv[1]
 
@@ -347,7 +347,31 @@ class Command(unittest.TestCase):
         out, err = self.invoke("compare", "--modes=off", "--picture", picture,
                                "--", self.client, status=1)
         self.assertIn("getppid", out)
-        self.assertIn("testudo: no picture: OSError: ", err)
+        self.assertIn(f"testudo: no picture: {picture}: No space left on "
+                      "device\n", err)
+
+    @unittest.skipUnless(pictures.interpreter(), "matplotlib is not installed")
+    def test_picture_that_cannot_be(self):
+        """It is told before any run, in the system's words; the attempt leaves
+        nothing."""
+        room = pathlib.Path(self.room.name)
+        (room / "folder.svg").mkdir()
+        (room / "link.svg").symlink_to(room / "none" / "a.svg")
+        for name, message in (("folder.svg", "Is a directory"),
+                              ("link.svg", "No such file or directory"),
+                              ("a" * 300 + ".svg", "File name too long")):
+            out, err = self.invoke("compare", f"--picture={room / name}",
+                                   "--", self.client, status=2)
+            self.assertEqual((out, err),
+                             ("", f"testudo: {room / name}: {message}\n"))
+        for text in (None, "old"):
+            picture = room / "new.svg"
+            if text:
+                picture.write_text(text)
+            self.invoke("compare", "--modes=off", "--picture", str(picture),
+                        "--", "false", status=1)
+            self.assertEqual(picture.read_text() if picture.exists() else None,
+                             text)
 
     def test_nothing_to_tune(self):
         """Of the modes that are to be considered none is possible here."""
@@ -446,6 +470,27 @@ class Command(unittest.TestCase):
                 (done.returncode, done.stderr),
                 (1, f"{name}: matplotlib is not installed\n"))
 
+    def test_help(self):
+        """Every command is described, and every argument."""
+        commands, = (action for action in main.parser()._actions
+                     if action.choices)
+        self.assertEqual(
+            {action.dest for action in commands._choices_actions
+             if action.help}, set(commands.choices))
+        for name, parser in commands.choices.items():
+            self.assertTrue(parser.description, name)
+            self.assertTrue(all(action.help for action in parser._actions))
+            self.assertRegex(parser.format_usage(), r"[^.]\n$")
+        out, _ = self.invoke("--help")
+        self.assertNotIn("...\n", out)
+        out, _ = self.invoke("watch", "--help")
+        self.assertTrue(out.startswith("usage: testudo watch [OPTION ...] "
+                                       "[--] PROGRAM [ARGUMENT ...]\n"), out)
+
+    def test_version(self):
+        out, _ = self.invoke("--version")
+        self.assertRegex(out, r"^testudo \d+\.\d+\.\d+\n$")
+
     def test_failures(self):
         _, err = self.invoke("run", "--", "/nonexistent", status=127)
         self.assertIn("No such file", err)
@@ -459,7 +504,7 @@ class Command(unittest.TestCase):
                 (["compare", "--modes="], "no mode ''"),
                 (["compare", "--picture=a.gif"], "ends with .svg"),
                 (["compare", "--picture=/nonexistent/a.svg"],
-                 "cannot be written"),
+                 "/nonexistent/a.svg: No such file or directory"),
                 (["tune", "--modes=off"], "no mode 'off'"),
                 (["tune", "--modes=naive", "--picture=/tmp/a.svg"],
                  "no mode with a queue"),
@@ -749,8 +794,9 @@ class Parts(unittest.TestCase):
             result = {"rows": [{**idle, "mode": "naive", "calls": 5}],
                       "default": idle,
                       "why": tune.unprotected({"shield": shield})}
-            self.assertEqual(tune.report(result), "nothing to gain: by default "
-                             f"nothing is protected; {why}")
+            self.assertEqual(
+                tune.report(result),
+                f"nothing to gain: by default nothing is protected; {why}")
 
     def test_ratio(self):
         self.assertEqual(tally.ratio(3110, 527014), "1/169")

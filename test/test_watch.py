@@ -92,7 +92,8 @@ int main(void) {
     mps_pool_t pool;
     mps_ap_t ap;
     mps_addr_t p;
-    if (mps_arena_create_k(&arena[i], mps_arena_class_vm(), mps_args_none) != 0)
+    if (mps_arena_create_k(&arena[i], mps_arena_class_vm(),
+                           mps_args_none) != 0)
       return 1;
     MPS_ARGS_BEGIN(args) {
       MPS_ARGS_ADD(args, MPS_KEY_FMT_SKIP, skip);

@@ -159,7 +159,10 @@ def main(arguments):
     picture = figure(data["workloads"], data.get("marks", {}))
     for path in arguments[2:]:
         metadata = {"Date": None} if path.endswith(".svg") else None
-        picture.savefig(path, dpi=150, metadata=metadata)
+        try:
+            picture.savefig(path, dpi=150, metadata=metadata)
+        except OSError as error:
+            return f"{path}: {error.strerror}"
     return 0
 
 

@@ -58,7 +58,10 @@ def main(arguments):
     for axes, (mode, points) in zip(places[0], modes.items()):
         draw(axes, mode, points, data["queues"])
     for path in arguments[2:]:
-        figure.savefig(path, dpi=150)
+        try:
+            figure.savefig(path, dpi=150)
+        except OSError as error:
+            return f"{path}: {error.strerror}"
     return 0
 
 

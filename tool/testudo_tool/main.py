@@ -8,21 +8,38 @@ import os
 import sys
 
 from . import (ending, events, follow, kernel, modes, pictures, statistics,
-               tally, tune)
+               tally, tune, version)
 
 DESCRIPTION = """\
-Count the system calls that a program makes, and time it. The program runs
-twice: once under strace, which counts every call of all its threads and
-children, and once without, for the times.
+What a program that uses Testudo asks of the system, what its collector does,
+and which settings would suit it. "testudo COMMAND --help" describes the
+arguments of a command.
 """
+TWICE = """\
+The program runs twice: once under strace, which counts every call of all its
+threads and children, and once without, for the times.
+"""
+PROGRAM = "[--] PROGRAM [ARGUMENT ...]"
+
+
+def add_command(commands, name, arguments, text, more=""):
+    """The parser of a command, which does what TEXT, a clause, says."""
+    parser = commands.add_parser(
+        name, help=text, usage=f"testudo {name} [OPTION ...] {arguments}",
+        description=f"{text[0].upper()}{text[1:]}. {more}")
+    parser.set_defaults(parser=parser)
+    return parser
 
 
 def add_program(parser):
-    """Arguments that every subcommand has."""
+    parser.add_argument("program", nargs=argparse.REMAINDER,
+                        metavar="PROGRAM", help="what to run, and with which "
+                                                "arguments")
+
+
+def add_json(parser):
     parser.add_argument("--json", action="store_true",
                         help="print one JSON object on standard output")
-    parser.add_argument("program", nargs=argparse.REMAINDER,
-                        metavar="-- PROGRAM ...", help="what to run")
 
 
 def add_repeat(parser):
@@ -76,9 +93,13 @@ def best(text):
 
 
 def add_tune(commands):
-    parser = commands.add_parser(
-        "tune", help="which setting of the shield would save how much")
+    parser = add_command(
+        commands, "tune", PROGRAM,
+        "tell which setting of the shield would save how much",
+        "The program is recorded once for each grain and each quantum; other "
+        "settings are predicted from that.")
     parser.add_argument("--modes", default=",".join(modes.MODES),
+                        metavar="MODE,...",
                         help="which to consider (default: %(default)s)")
     parser.add_argument("--recording", metavar="FILE",
                         help="replay this one (TESTUDO_RECORD) instead of "
@@ -95,18 +116,22 @@ def add_tune(commands):
                         metavar="N",
                         help="run the program with the N (3) best settings, "
                              "and the best of each mode, and count")
+    add_json(parser)
     add_program(parser)
 
 
 def add_events(commands):
-    parser = commands.add_parser(
-        "events", help="print the telemetry in a file, an event a line")
+    parser = add_command(
+        commands, "events", "[FILE]",
+        "print the telemetry in a file, an event a line",
+        "A program writes it if MPS_TELEMETRY_CONTROL says which kinds.")
     parser.add_argument("--summary", action="store_true",
                         help="how many of each, and how long they took")
     parser.add_argument("--json", action="store_true",
                         help="the summary as one JSON object")
     parser.add_argument("file", nargs="?", default="mpsio.log",
-                        help="default: %(default)s")
+                        metavar="FILE",
+                        help="which (default: %(default)s)")
 
 
 def seconds(text):
@@ -122,8 +147,10 @@ def seconds(text):
 
 
 def add_watch(commands):
-    parser = commands.add_parser(
-        "watch", help="what the collector does, while a program runs")
+    parser = add_command(
+        commands, "watch", PROGRAM,
+        "tell what the collector does while a program runs",
+        "A line for each interval, and totals at the end.")
     parser.add_argument("--interval", type=seconds, default=1, metavar="S",
                         help="seconds between lines (default: %(default)s)")
     parser.add_argument("--file", metavar="FILE",
@@ -133,54 +160,78 @@ def add_watch(commands):
     parser.add_argument("--output", metavar="FILE",
                         help="where lines go (default: standard error, with "
                              "--file standard output)")
-    parser.add_argument("program", nargs=argparse.REMAINDER,
-                        metavar="-- PROGRAM ...", help="what to run")
+    add_program(parser)
 
 
-def parse(arguments):
-    parser = argparse.ArgumentParser(prog="testudo", description=DESCRIPTION)
-    commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="one run, as it is")
-    add_repeat(run)
-    add_program(run)
-    compare = commands.add_parser(
-        "compare", help="one run in each mode of the shield, side by side")
+def add_counts(commands):
+    run = add_command(commands, "run", PROGRAM,
+                      "count the system calls of a program, and time it",
+                      TWICE)
+    compare = add_command(
+        commands, "compare", PROGRAM,
+        "count and time a program in each mode of the shield, side by side",
+        f"{TWICE} So it does in each mode.")
     compare.add_argument("--modes", default=",".join(modes.ALL),
+                         metavar="MODE,...",
                          help="which, first the one to compare with "
                               "(default: %(default)s)")
     compare.add_argument("--picture", metavar="FILE",
                          help="draw the comparison into this SVG, PNG or PDF "
                               "file")
-    add_repeat(compare)
-    add_program(compare)
+    for parser in (run, compare):
+        add_repeat(parser)
+        add_json(parser)
+        add_program(parser)
+
+
+def parser():
+    """The parser of the command line."""
+    whole = argparse.ArgumentParser(
+        prog="testudo", description=DESCRIPTION,
+        usage="testudo COMMAND [OPTION ...] [ARGUMENT ...]")
+    whole.add_argument("--version", action="version",
+                       version=f"testudo {version.text()}",
+                       help="print the version")
+    commands = whole.add_subparsers(dest="command", required=True,
+                                    prog="testudo", metavar="COMMAND",
+                                    title="commands")
+    add_counts(commands)
     add_watch(commands)
     add_tune(commands)
     add_events(commands)
     calibrate = commands.add_parser(
-        "calibrate", help="what protection costs on this machine")
+        "calibrate", help="print what protection costs on this machine",
+        description="Print what protection costs on this machine.")
     calibrate.add_argument("--json", action="store_true",
                            help="nanoseconds, as one JSON object")
-    options = parser.parse_args(arguments)
+    return whole
+
+
+def mistake(options):
+    """What is wrong with the arguments together, or None."""
     if options.command in ("calibrate", "events"):
-        return options
-    if options.program[:1] == ["--"]:
-        del options.program[0]
-    if options.command == "watch":
-        if bool(options.program) == bool(options.file):
-            parser.error("--file is instead of a program" if options.file
-                         else "no program to run")
-        return options
-    if options.command == "tune" and options.recording:
-        if options.program or options.verify:
-            parser.error("--recording is instead of a program")
-        if options.grain or options.quantum:
-            parser.error("--recording has the grain and the quantum of its "
-                         "run: --grain and --quantum are for a program")
-        return options
+        return None
+    instead = {"watch": "file", "tune": "recording"}.get(options.command)
+    if instead and getattr(options, instead):
+        if options.program or options.command == "tune" and options.verify:
+            return f"--{instead} is instead of a program"
+        if options.command == "tune" and (options.grain or options.quantum):
+            return ("--recording has the grain and the quantum of its run: "
+                    "--grain and --quantum are for a program")
+        return None
     if not options.program:
-        parser.error("no program to run")
-    if options.command != "tune" and options.repeat < 1:
-        parser.error("--repeat must be at least 1")
+        return "no program to run"
+    if options.command in ("run", "compare") and options.repeat < 1:
+        return "--repeat must be at least 1"
+    return None
+
+
+def parse(arguments):
+    options = parser().parse_args(arguments)
+    if getattr(options, "program", [])[:1] == ["--"]:
+        del options.program[0]
+    if what := mistake(options):
+        options.parser.error(what)
     return options
 
 

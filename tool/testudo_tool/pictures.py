@@ -31,9 +31,15 @@ def require(path):
     if os.path.splitext(path)[1].lower() not in KINDS:
         raise kernel.Failure(f"{path}: the name of a picture ends with "
                              f"{', '.join(KINDS[:-1])} or {KINDS[-1]}", 2)
-    folder = os.path.dirname(path) or "."
-    if not os.access(folder, os.W_OK) or os.path.isdir(path):
-        raise kernel.Failure(f"{path}: cannot be written", 2)
+    file = os.path.realpath(path)
+    there = os.path.exists(file)
+    try:
+        with open(file, "ab"):
+            pass
+    except OSError as error:
+        raise kernel.Failure(f"{path}: {error.strerror}", 2) from error
+    if not there:
+        os.remove(file)
     if interpreter() is None:
         raise kernel.Failure("no picture: matplotlib is not installed")
 

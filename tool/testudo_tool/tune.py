@@ -231,8 +231,8 @@ def recorded(arenas):
 
 
 def unprotected(profile):
-    """Why the shield of a run may have had nothing to do, from what the library
-    says about it; a clause, or None."""
+    """Why the shield of a run may have had nothing to do, from what the
+    library says about it; a clause, or None."""
     shield = recorded(profile["shield"]) or profile["shield"]
     if not shield:
         return None
