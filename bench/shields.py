@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the modes of the shield compared. bench/shields builds the library
 and calls this; run it with --help for what it can do.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: every benchmark workload finds its heap right in every mode of the
 shield, and over the Boehm collector; wrong options are refused.
 

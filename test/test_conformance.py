@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the tests that the manual's record of the interface names exist,
 and the checker would notice one that does not.
 

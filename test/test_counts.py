@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the library's own count of protection, mapping and unmapping calls
 equals the kernel's exactly, in each mode of the shield.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: a recording that was cut, or has a wrong byte, anywhere.
 
 Usage: test_damaged.py SCHEME REPLAY

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: what the demo prints and saves, with a stand-in interpreter.
 
 SPDX-License-Identifier: BSD-2-Clause

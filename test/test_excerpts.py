@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the excerpts of the manual are what the sources say, and one that
 is lost would be noticed.
 

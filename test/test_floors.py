@@ -1,5 +1,5 @@
-#!/usr/bin/env python3
-"""Testudo: nothing includes upwards, and the checker would notice.
+"""Testudo: nothing includes upwards, and the checker would notice; what looks
+like a command is one.
 
 SPDX-License-Identifier: BSD-2-Clause
 """
@@ -27,6 +27,17 @@ class Tree(unittest.TestCase):
         read = [p for f in floors.FLOORS for p in floors.sources(TOP / f)]
         self.assertGreater(sum(len(list(floors.includes(p))) for p in read),
                            20)
+
+
+class Commands(unittest.TestCase):
+    def test_execute_bits(self):
+        """A file names its interpreter if, and only if, it may be executed."""
+        for folder in ("bench", "scripts", "test", "tool"):
+            for path in (TOP / folder).rglob("*"):
+                if path.suffix in (".py", ".sh", "") and path.is_file():
+                    with self.subTest(path), open(path, "rb") as file:
+                        self.assertEqual(file.read(2) == b"#!",
+                                         os.access(path, os.X_OK))
 
 
 class Checker(unittest.TestCase):

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: which headers each public header includes, and that they define no
 names but ours (interface, section 1.1).
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: what is installed can be found and used in every promised way.
 
 Usage: test_install.py COMPILER BUILD_DIR

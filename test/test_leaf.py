@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the main job stays within its system calls.
 
 Usage: test_leaf.py INTERPRETER

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: whole programs when the process has hardly any mappings left.
 
 Usage: test_mappings.py INTERPRETER LIBRARY

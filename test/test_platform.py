@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: what mpstd.h says on each platform of the interface's table
 (section 2.28), and that it refuses others.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: a client replaces the plinth, or parts of it, over the archive,
 the shared object and the sources, where CONFIG_PLINTH_NONE leaves it out.
 

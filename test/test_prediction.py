@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the calls that testudo tune predicts are those that are counted.
 
 Usage: test_prediction.py INTERPRETER

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the interpreter's prompt, its options, and bad settings.
 
 Usage: test_prompt.py INTERPRETER

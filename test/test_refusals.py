@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: programs go on, and their heaps stay right, where the kernel
 refuses to track writes or to change protection; the statistics say why.
 

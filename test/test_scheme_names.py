@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the Scheme interpreter has every name of the standard, the manual
 says so truly, and the checker would notice if not.
 

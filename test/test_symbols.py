@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the libraries define mps_, _mps_ and tdo_ names only, and the
 checker would notice others; the shared one shows what the header declares.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: every public symbol is in the libraries and has a test, and the
 checker would notice one that is not.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the testudo command counts exactly, and says so when it cannot.
 
 Usage: test_tool.py COMPILER

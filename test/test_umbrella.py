@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: mps.c has every source, and works in a client's file in each
 variety and with each switch of the build.
 

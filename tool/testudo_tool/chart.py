@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: a comparison of modes as a picture.
 
 Usage: chart.py DATA PICTURE... where DATA is a JSON file:

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: the grid of testudo tune as a heat map: predicted calls by grain
 and queue length.
 
