@@ -24,12 +24,12 @@ FIRST = 32          # bytes from which two streams can be told
 
 
 def give_back(file, begin, end):
-    """Let that part of FILE be a hole. It may be that the system cannot."""
+    """Let that part of FILE be a hole; False if the system cannot."""
     keep_size, punch_hole = 1, 2
     fallocate = ctypes.CDLL(None).fallocate
     fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64,
                           ctypes.c_int64]
-    fallocate(file, keep_size | punch_hole, begin, end - begin)
+    return fallocate(file, keep_size | punch_hole, begin, end - begin) == 0
 
 
 class Follower:
@@ -91,14 +91,16 @@ class Follower:
         """Let FIGURES note the events that have come."""
         if self.failure or not self.there():
             return
-        if self.anew():
-            figures.renew()
         try:
+            if self.anew():
+                figures.renew()
             for data in self.pieces():
                 for event in self.stream.feed(data):
                     figures.note(event)
         except kernel.Failure as failure:
             self.failure = failure
+        except OSError as error:
+            self.failure = kernel.Failure(f"{self.path}: {error.strerror}", 2)
 
 
 class Printer:
@@ -162,11 +164,10 @@ def program(command, interval, output):
                 if not over:
                     figures.until(time.monotonic_ns() - GRACE)
         figures.finish(round(run.at * watch.SECOND))
-    if follower.failure:
-        print(f"testudo: {follower.failure}", file=sys.stderr)
-    elif figures.since is None:
-        print(f"testudo: {command[0]} wrote no events: it made no arena, or "
-              "the library is of the rash variety", file=sys.stderr)
+    if follower.failure or figures.since is None:
+        Printer(sys.stderr).say("testudo: " + str(follower.failure or (
+            f"{command[0]} wrote no events: it made no arena, or the library "
+            "is of the rash variety")))
     status = process[0].returncode
     if status == 0 and printer.error:
         raise printer.error
