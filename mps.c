@@ -9,7 +9,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "code/alternate_linux.c"
 #include "code/args.c"
 #include "code/available_linux.c"
 #include "code/bits.c"
@@ -17,6 +16,7 @@
 #include "code/check.c"
 #include "code/clock.c"
 #include "code/context.c"
+#include "code/context_alternate_linux.c"
 #include "code/context_linux.c"
 #include "code/event.c"
 #include "code/fault_linux.c"
@@ -28,11 +28,11 @@
 #include "code/plinth.c"
 #include "code/plinth_io.c"
 #include "code/populate_linux.c"
-#include "code/quiet_linux.c"
 #include "code/record.c"
 #include "code/settings.c"
 #include "code/stop_generic.c"
 #include "code/stop_linux.c"
+#include "code/stop_quiet_linux.c"
 #include "code/table.c"
 #include "code/track_double.c"
 #include "code/track_generic.c"

@@ -5,16 +5,6 @@
 
 #include "code/base.h"
 
-#define TDO_BYTES_ONES 0x0101010101010101u /* in each byte of eight */
-
-/* The eight bytes at P as a number. */
-static inline uint64_t tdo_bytes_word(const uint8_t *p) {
-  uint64_t word;
-
-  __builtin_memcpy(&word, p, sizeof word);
-  return word;
-}
-
 /* Index of the first byte in [AT, LIMIT) that has a bit of MASK, or LIMIT.
    BYTES is aligned to words. */
 size_t tdo_bytes_next(const uint8_t *bytes, size_t at, size_t limit,

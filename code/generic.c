@@ -1,16 +1,14 @@
 /* Testudo: the generic platform: one thread, no memory protection, ISO C only
    (CONFIG_PF_ANSI). SPDX-License-Identifier: BSD-2-Clause
 
-   What a new port must write, each contract in the header named:
+   What a new port must write is in the manual, chapter "Portability". In short:
 
-     code/platform.h  a name for the platform, in the place of GENERIC
-     code/vm.h        reserve, commit, decommit, protect over its system calls
-     code/fault.h     entry for memory faults, and passing on foreign ones
-     code/stop.h      stopping other threads and reading their registers
-     code/context.h   TDO_FRAME_SAVE for a new machine, and where the
-                      registers are in what its fault handler receives
-     code/clock.h     a monotonic clock
-     code/available.h how much memory the system has left
+     needed       code/platform.h, vm.h, clock.h, context.h (TDO_FRAME_SAVE, and
+                  where registers are in what the fault handler receives)
+     barriers     code/fault.h
+     threads      code/stop.h (with tdo_stop_quiet and tdo_stop_loud), lock.h,
+                  fork.h
+     may be left  code/track.h, available.h, populate.h, file.h, record.h
 
    A port may begin with this file for all of them and replace one contract
    after another: without protection the collector works stop-and-scan-all,

@@ -62,7 +62,7 @@ static inline bool tdo_lock_try(tdo_lock_t *lock) {
     return atomic_compare_exchange_strong(&lock->owner, &nobody, self);
   if (atomic_load_explicit(&lock->owner, memory_order_relaxed) != 0)
     return false;
-  atomic_store_explicit(&lock->owner, self, memory_order_relaxed); /* .alone */
+  atomic_store_explicit(&lock->owner, self, memory_order_relaxed);
   atomic_signal_fence(memory_order_seq_cst);
   return true;
 }

@@ -6,7 +6,7 @@
 #define TDO_CODE_PLATFORM_H
 
 #if defined(__linux__) && !defined(CONFIG_PF_ANSI)
-#define TDO_PF_LINUX   1 /* vm_linux.c, fault_linux.c, stop_linux.c */
+#define TDO_PF_LINUX   1 /* the files named *_linux.c */
 #define TDO_PF_GENERIC 0
 #else
 #define TDO_PF_LINUX   0

@@ -119,6 +119,7 @@ typedef struct tdo_statistics_s {
      pauses, and in the longest. */
   size_t collections, full_collections, pauses;
   double collect_seconds, longest_pause;
+  size_t pause_time[TDO_HISTOGRAM_LONG]; /* ns of each */
   /* Bytes that the system is advised to back by huge pages, and calls for
      that which it refused. */
   size_t huge_bytes, huge_refused;

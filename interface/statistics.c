@@ -63,6 +63,7 @@ static void statistics_heap(tdo_statistics_s *s, const tdo_heap_t *heap) {
   s->longest_pause = (double)t->pause_longest_ns / 1e9;
   memcpy(s->hit_time, t->hit_log2, sizeof s->hit_time);
   memcpy(s->quantum, t->quantum_log2, sizeof s->quantum);
+  memcpy(s->pause_time, t->pause_log2, sizeof s->pause_time);
   s->stops = t->stops;
   s->threads_stopped = t->stopped;
   s->stopped_seconds = (double)t->stopped_ns / 1e9;
@@ -158,17 +159,19 @@ static void print_rest(FILE *f, const tdo_statistics_s *s) {
           "  collections  %zu, of everything %zu\n"
           "  survived     %zu bytes, copied %zu, in %.3f s of tracing\n"
           "  promoted     %zu bytes without a collection\n"
-          "  pauses       %zu, in all %.3f s, longest %.6f s\n"
+          "  pauses       %zu, in all %.3f s, longest %.6f s\n",
+          s->stops, s->threads_stopped, s->stopped_seconds, s->collections,
+          s->full_collections, s->survived, s->copied, s->trace_seconds,
+          s->tenured, s->pauses, s->collect_seconds, s->longest_pause);
+  print_histogram(f, "pause ns", s->pause_time, TDO_HISTOGRAM_LONG);
+  fprintf(f,
           "  populated    %zu bytes ahead of their use\n"
           "  huge pages   %zu bytes advised, %zu calls refused\n"
           "  faults       %zu minor, %zu major (whole process)\n"
           "  calls        %zu mmap, %zu munmap, %zu mprotect, %zu madvise, "
           "%zu mremap (whole process)\n",
-          s->stops, s->threads_stopped, s->stopped_seconds, s->collections,
-          s->full_collections, s->survived, s->copied, s->trace_seconds,
-          s->tenured, s->pauses, s->collect_seconds,
-          s->longest_pause, s->populated, s->huge_bytes, s->huge_refused,
-          s->faults_minor, s->faults_major, s->map_calls, s->unmap_calls,
+          s->populated, s->huge_bytes, s->huge_refused, s->faults_minor,
+          s->faults_major, s->map_calls, s->unmap_calls,
           s->protect_calls_process, s->advise_calls, s->move_calls);
 }
 

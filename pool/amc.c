@@ -42,6 +42,7 @@
 #include "code/check.h"
 #include "mpscamc.h"
 #include "pool/amc.h"
+#include "pool/options.h"
 
 #define AMC_EXTEND_DEFAULT 8192
 #define AMC_LARGE_DEFAULT  32768
@@ -58,43 +59,26 @@ static void amc_varargs(mps_arg_s args[], va_list list) {
   args[2].key = MPS_KEY_ARGS_END;
 }
 
-static mps_res_t amc_take_chain(amc_pool_t *amc, mps_arg_s args[]) {
-  mps_arg_s arg;
-
-  if (tdo_arg_pick(&arg, args, MPS_KEY_CHAIN)) {
-    bool good = arg.val.chain != NULL && arg.val.chain->sig == TDO_CHAIN_SIG &&
-                arg.val.chain->heap == amc->pool.heap;
-    TDO_ASSERT(good, "a pool's chain must belong to the pool's arena");
-    if (!good)
-      return MPS_RES_PARAM;
-    amc->chain = arg.val.chain;
-    return MPS_RES_OK;
-  }
-  return tdo_heap_default_chain(&amc->chain, amc->pool.heap);
-}
-
 static mps_res_t amc_take_sizes(amc_pool_t *amc, mps_arg_s args[]) {
   mps_arg_s arg;
+  mps_res_t res;
 
   amc->extend_by = AMC_EXTEND_DEFAULT;
   amc->large = AMC_LARGE_DEFAULT;
   amc->interior = true;
-  if (tdo_arg_pick(&arg, args, MPS_KEY_EXTEND_BY)) {
-    TDO_ASSERT(arg.val.size > 0, "EXTEND_BY must be positive");
-    if (arg.val.size == 0)
-      return MPS_RES_PARAM;
-    amc->extend_by = arg.val.size;
-  }
+  res = tdo_option_size(&amc->extend_by, args, MPS_KEY_EXTEND_BY);
+  if (res != MPS_RES_OK)
+    return res;
   if (tdo_arg_pick(&arg, args, MPS_KEY_LARGE_SIZE))
     amc->large = arg.val.size;
-  if (tdo_arg_pick(&arg, args, MPS_KEY_INTERIOR))
-    amc->interior = arg.val.b;
+  tdo_option_bool(&amc->interior, args, MPS_KEY_INTERIOR);
   amc->large = tdo_max(amc->large, amc->extend_by);
   return MPS_RES_OK;
 }
 
 static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
   amc_pool_t *amc = tdo_amc_of(pool);
+  bool given;
   void *p;
   mps_res_t res = tdo_pool_take_format(pool, args);
 
@@ -105,7 +89,7 @@ static mps_res_t amc_init(tdo_pool_t *pool, mps_arg_s args[]) {
   amc->leaf = !pool->klass->scanned;
   amc->shift = tdo_log2(pool->align);
   tdo_ring_init(&amc->open);
-  res = amc_take_chain(amc, args);
+  res = tdo_option_chain(&amc->chain, &given, pool, args);
   if (res != MPS_RES_OK)
     return res;
   res = tdo_pool_control_alloc(&p, pool,

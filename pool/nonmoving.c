@@ -5,6 +5,7 @@
 #include "code/args.h"
 #include "code/check.h"
 #include "pool/nonmoving_internal.h"
+#include "pool/options.h"
 #include "trace/pause.h"
 
 #define NM_BUFFER_LEAST 4096
@@ -17,23 +18,14 @@
 /* ---- creation ---- */
 
 static mps_res_t nm_take_gen(tdo_nm_pool_t *nm, mps_arg_s args[]) {
-  size_t index = 1; /* of the default chain */
+  size_t index;
   mps_arg_s arg;
+  bool given;
+  mps_res_t res = tdo_option_chain(&nm->chain, &given, &nm->pool, args);
 
-  if (tdo_arg_pick(&arg, args, MPS_KEY_CHAIN)) {
-    bool good = arg.val.chain != NULL &&
-                arg.val.chain->sig == TDO_CHAIN_SIG &&
-                arg.val.chain->heap == nm->pool.heap;
-    TDO_ASSERT(good, "a pool's chain must belong to the pool's arena");
-    if (!good)
-      return MPS_RES_PARAM;
-    nm->chain = arg.val.chain;
-    index = 0;
-  } else {
-    mps_res_t res = tdo_heap_default_chain(&nm->chain, nm->pool.heap);
-    if (res != MPS_RES_OK)
-      return res;
-  }
+  if (res != MPS_RES_OK)
+    return res;
+  index = given ? 0 : 1; /* of the default chain the second */
   if (tdo_arg_pick(&arg, args, MPS_KEY_GEN))
     index = arg.val.u;
   TDO_ASSERT(index <= nm->chain->count,

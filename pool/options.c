@@ -1,9 +1,27 @@
-/* Testudo: keyword arguments of manual pools, checked.
+/* Testudo: keyword arguments of pools, checked.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "pool/options.h"
 #include "code/args.h"
 #include "code/check.h"
 #include "mpstd.h"
+#include "trace/heap.h"
+
+mps_res_t tdo_option_chain(tdo_chain_t **chain_o, bool *given_o,
+                           const tdo_pool_t *pool, mps_arg_s args[]) {
+  mps_arg_s arg;
+  bool good;
+
+  *given_o = tdo_arg_pick(&arg, args, MPS_KEY_CHAIN) != 0;
+  if (!*given_o)
+    return tdo_heap_default_chain(chain_o, pool->heap);
+  good = arg.val.chain != NULL && arg.val.chain->sig == TDO_CHAIN_SIG &&
+         arg.val.chain->heap == pool->heap;
+  TDO_ASSERT(good, "a pool's chain must belong to the pool's arena");
+  if (!good)
+    return MPS_RES_PARAM;
+  *chain_o = arg.val.chain;
+  return MPS_RES_OK;
+}
 
 mps_res_t tdo_option_size(size_t *value_io, mps_arg_s args[], mps_key_t key) {
   mps_arg_s arg;

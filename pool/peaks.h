@@ -10,7 +10,7 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #else
-#include "shield/lanes.h"
+#include "code/lanes.h"
 #endif
 
 #define TDO_PEAKS ((size_t)16)

@@ -4,7 +4,7 @@
 #define TDO_SHIELD_INTERNAL_H
 
 #include "code/check.h"
-#include "shield/lanes.h"
+#include "code/lanes.h"
 #include "shield/shield.h"
 
 /* A page's byte in `state`. Bars keep their values as bits 0 and 1. */

@@ -39,12 +39,13 @@ static inline size_t suite_pages(size_t size) {
   return (size + page - 1) / page * page;
 }
 
-/* How much of something: N, or FEW where there is a collection at every
-   chance, each with a check of the whole heap. */
+/* Is there a collection at every chance? */
 static inline bool suite_stressed(void) {
   return getenv("TESTUDO_STRESS") != NULL;
 }
 
+/* How much of something: N, or FEW where that is so, each with a check of the
+   whole heap. */
 static inline size_t suite_size(size_t n, size_t few) {
   return suite_stressed() ? few : n;
 }

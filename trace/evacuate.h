@@ -35,7 +35,7 @@ void tdo_evacuate_found(tdo_evacuate_t *evacuate, size_t live, size_t size);
 /* The share of live bytes from which on segments stay where they are in the
    next one, if ROOM bytes can be copied, of MOST that memory has at all: 0.75,
    or less, but more where memory is short. Of those of the next band a part can
-   be moved, in which so many bytes live (.part): in a heap in which every other
+   be moved, in which so many bytes live: in a heap in which every other
    object died all segments may be of one band. */
 double tdo_evacuate_share(const tdo_evacuate_t *evacuate, double room,
                           double most, double *part_o);

@@ -76,7 +76,7 @@ double tdo_nursery_beside(const tdo_nursery_facts_t *facts, double bytes);
 double tdo_nursery_again(const tdo_nursery_facts_t *facts, double stayed);
 
 /* The generation after the nursery, of CAPACITY, was collected: what it had
-   better have (.middle). */
+   better have. */
 double tdo_nursery_middle(double capacity, double condemned, double survived);
 
 /* To collect BYTES of nursery, and nothing else, took so long, and so much

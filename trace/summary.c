@@ -3,6 +3,7 @@
 #include "trace/summary.h"
 #include <string.h>
 #include "code/bytes.h"
+#include "code/lanes.h"
 #include "code/check.h"
 
 static size_t summary_block(size_t page) {
@@ -55,10 +56,10 @@ void tdo_summary_clean(tdo_summary_t *s, size_t first, size_t limit) {
 
 /* Make the byte of block B exact. */
 static void summary_renew(tdo_summary_t *s, size_t b) {
-  uint64_t bits = 0;
+  tdo_lanes_t bits = 0;
 
-  for (size_t i = 0; i < TDO_SUMMARY_BLOCK; i += 8)
-    bits |= tdo_bytes_word(s->page + b * TDO_SUMMARY_BLOCK + i);
+  for (size_t i = 0; i < TDO_SUMMARY_BLOCK; i += TDO_LANES)
+    bits |= tdo_lanes_at(s->page + b * TDO_SUMMARY_BLOCK + i);
   bits |= bits >> 32;
   bits |= bits >> 16;
   s->block[b] = (uint8_t)(bits | bits >> 8);
@@ -108,15 +109,13 @@ size_t tdo_summary_run(const tdo_summary_t *s, size_t p, size_t limit,
 }
 
 size_t tdo_summary_dirty(tdo_summary_t *s, size_t limit) {
-  const uint64_t dirty = TDO_BYTES_ONES * TDO_DIRTY;
+  const tdo_lanes_t dirty = tdo_lanes_all(TDO_DIRTY);
   size_t p = 0, count = 0;
 
   while ((p = tdo_summary_next(s, p, limit, TDO_DIRTY)) < limit) {
     size_t end = tdo_min(limit, tdo_round_up(p + 1, TDO_SUMMARY_BLOCK));
-    for (; p + 8 <= end; p += 8) {
-      uint64_t word = (tdo_bytes_word(s->page + p) & dirty) >> 7;
-      count += (size_t)(word * TDO_BYTES_ONES >> 56);
-    }
+    for (; p + TDO_LANES <= end; p += TDO_LANES)
+      count += tdo_lanes_count((tdo_lanes_at(s->page + p) & dirty) >> 7);
     for (; p < end; ++p)
       count += (s->page[p] & TDO_DIRTY) != 0;
   }

@@ -215,7 +215,7 @@ size_t utf8_encode(uint32_t c, char *out);
 /* Decodes one character of n > 0 bytes; malformed bytes give U+FFFD. */
 size_t utf8_decode(const char *s, size_t n, uint32_t *c_o);
 uint64_t string_hash(val s);
-val string_foldcase(val s); /* chars.c */
+val string_foldcase(val s); /* prim_char.c */
 
 /* ---- error.c: errors unwind to the machine by longjmp */
 

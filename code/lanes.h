@@ -2,8 +2,8 @@
    neighbouring bytes, aligned; each byte of it is a *lane* of one word, the
    lowest index in the lowest bits whatever the machine's byte order.
    SPDX-License-Identifier: BSD-2-Clause */
-#ifndef TDO_SHIELD_LANES_H
-#define TDO_SHIELD_LANES_H
+#ifndef TDO_CODE_LANES_H
+#define TDO_CODE_LANES_H
 
 #include <string.h>
 #include "code/base.h"
@@ -25,10 +25,15 @@ static inline tdo_lanes_t tdo_lanes_order(tdo_lanes_t v) {
 #endif
 }
 
-static inline tdo_lanes_t tdo_lanes_load(const uint8_t *table, size_t group) {
+/* The eight bytes at P, wherever that is; those of a group. */
+static inline tdo_lanes_t tdo_lanes_at(const uint8_t *p) {
   tdo_lanes_t v;
-  memcpy(&v, table + group * TDO_LANES, sizeof v);
+  memcpy(&v, p, sizeof v);
   return tdo_lanes_order(v);
+}
+
+static inline tdo_lanes_t tdo_lanes_load(const uint8_t *table, size_t group) {
+  return tdo_lanes_at(table + group * TDO_LANES);
 }
 
 static inline void tdo_lanes_store(uint8_t *table, size_t group,
@@ -78,4 +83,4 @@ static inline size_t tdo_lanes_first(tdo_lanes_t v) {
   for (size_t group = (first) / TDO_LANES; group <= ((limit)-1) / TDO_LANES;  \
        ++group)
 
-#endif /* TDO_SHIELD_LANES_H */
+#endif /* TDO_CODE_LANES_H */
