@@ -172,7 +172,7 @@ static void learn_adapt(tdo_heap_t *heap, tdo_chain_t *chain, double share,
 /* The share of the time since the collection before that this one took, NS, and
    the pauses between. */
 static double learn_share(tdo_heap_t *heap, double ns) {
-  uint64_t now = tdo_clock_ns();
+  uint64_t now = heap->trace.started + heap->trace.took_ns;
   uint64_t paused = heap->trace.paused + (uint64_t)ns;
   double share = (double)(paused - heap->adapt_paused) /
                  (double)(now - heap->adapt_since + 1);

@@ -1,7 +1,6 @@
 /* Testudo: a line about each collection, for people who tune (TESTUDO_LOG).
    SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
-#include "code/clock.h"
 #include "mpslib.h"
 #include "trace/heap.h"
 
@@ -16,12 +15,11 @@ static const char *log_kind(const tdo_trace_t *trace) {
 
 void tdo_heap_log(tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
-  uint64_t now, worked;
+  uint64_t worked;
   char line[400];
 
   if (!heap->log)
     return;
-  now = tdo_clock_ns();
   worked = tdo_trace_worked_ns(heap);
   (void)snprintf(
       line, sizeof line,
@@ -31,7 +29,7 @@ void tdo_heap_log(tdo_heap_t *heap) {
       heap->stats.collections, log_kind(trace),
       MIB(trace->condemned), MIB(trace->survived), MIB(trace->scanned),
       MIB(trace->left), (double)worked / 1e6, (double)trace->flip_ns / 1e6,
-      (double)(now - trace->started) / 1e6, MIB(heap->space.committed),
+      (double)trace->took_ns / 1e6, MIB(heap->space.committed),
       trace->why);
   /* Threads may be stopped: the default plinth takes no stream's lock. */
   (void)mps_lib_fputs(line, mps_lib_get_stderr());

@@ -297,9 +297,9 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
                  trace->condemned, trace->full);
   trace_post_start(heap);
   trace_flip(heap);
-  TDO_EVENT(TRACE, FLIP, (tdo_word_t)heap, tdo_clock_ns() - trace->started);
   tdo_trace_pause(heap);
   trace->flip_ns = tdo_clock_ns() - trace->started;
+  TDO_EVENT(TRACE, FLIP, (tdo_word_t)heap, trace->flip_ns);
   return true;
 }
 
@@ -561,9 +561,9 @@ static void trace_end(mps_arena_t heap) {
   tdo_trace_t *trace = &heap->trace;
 
   trace->state = TDO_TRACE_IDLE;
+  trace->took_ns = tdo_clock_ns() - trace->started;
   TDO_EVENT(ARENA, COLLECT_END, (tdo_word_t)heap, trace->condemned,
-            trace->survived, trace->scanned,
-            tdo_clock_ns() - trace->started);
+            trace->survived, trace->scanned, trace->took_ns);
   trace_post_end(heap);
   heap->stats.survived += trace->survived;
   ++heap->stats.collections;

@@ -62,6 +62,7 @@ typedef struct tdo_trace {
   uint64_t started;  /* ns */
   uint64_t paused;   /* heap->stats.paused_ns at the start */
   uint64_t flip_ns;  /* from the start to the end of the flip */
+  uint64_t took_ns;  /* from the start to the end of it all */
   const char *why;
 } tdo_trace_t;
 
