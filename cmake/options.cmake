@@ -8,6 +8,7 @@ option(TESTUDO_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(TESTUDO_COVERAGE "Count the lines and branches that run" OFF)
 option(TESTUDO_FUZZ "Build the fuzz targets, by clang" OFF)
 option(TESTUDO_PLINTH "Include the default plinth" ON)
+option(TESTUDO_PROBES "Have static probes for tracers and debuggers" ON)
 option(TESTUDO_MPS_ALIAS "Install names that find the library as -lmps" ON)
 
 set(TESTUDO_VARIETY hot CACHE STRING "How much is checked: cool, hot, rash")

@@ -22,6 +22,9 @@ target_compile_options(testudo_flags INTERFACE
 string(TOUPPER "${TESTUDO_VARIETY}" testudo_variety_upper)
 target_compile_definitions(testudo_flags INTERFACE
   "CONFIG_VAR_${testudo_variety_upper}")
+if(NOT TESTUDO_PROBES)
+  target_compile_definitions(testudo_flags INTERFACE CONFIG_PROBES_NONE)
+endif()
 
 if(TESTUDO_SANITIZE)
   target_compile_options(testudo_flags INTERFACE

@@ -168,6 +168,7 @@ tdo_word_t tdo_event_intern(const char *text) {
   TDO_ASSERT(text != NULL, "a telemetry label needs a string");
   size_t size = text == NULL ? 0 : strlen(text);
   TDO_ASSERT(size < EVENT_TEXT, "a telemetry label has at most 255 bytes");
+  TDO_PROBE(INTERN, label, text);
   if (event_user_is_on()) {
     tdo_event_write(TDO_EVENT_INTERN, &label, 1, text,
                     tdo_min(size, EVENT_TEXT - 1));
@@ -178,6 +179,7 @@ tdo_word_t tdo_event_intern(const char *text) {
 void tdo_event_label(void *addr, tdo_word_t label) {
   TDO_ASSERT(label != 0 && label <= atomic_load(&event_labels),
              "this telemetry label does not come from mps_telemetry_intern");
+  TDO_PROBE(LABEL, addr, label);
   if (event_user_is_on()) {
     const tdo_word_t args[] = {(tdo_word_t)addr, label};
     tdo_event_write(TDO_EVENT_LABEL, args, 2, NULL, 0);

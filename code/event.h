@@ -31,6 +31,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include "code/base.h"
+#include "code/probe.h"
 
 /* Kinds: bit number in the filter, enumeration name, and the word that names
    it in MPS_TELEMETRY_CONTROL. */
@@ -90,9 +91,12 @@ typedef enum tdo_event_code {
 extern atomic_ulong tdo_event_filter_word;
 
 /* TDO_EVENT(POOL, POOL_DESTROY, pool): write an event with its arguments,
-   words or pointers cast to words, if its kind is on. TDO_EVENT_CRITICAL is
-   for hot paths: in the cool variety only. TDO_EVENT_TEXT adds a string of
-   less than 256 bytes. The rash variety has none. */
+   words or pointers cast to words, if its kind is on. TDO_EVENT_TEXT adds a
+   string of less than 256 bytes. The rash variety writes none. In each variety
+   the place is a probe as well (probe.h), with the same arguments and after
+   them the string: they are to be without side effects, and cheap, since they
+   are there even if nobody looks. TDO_EVENT_CRITICAL is for hot paths: in the
+   cool variety only, and no probe. */
 #define TDO_EVENT_IS_ON(kind)                                                 \
   TDO_UNLIKELY(atomic_load_explicit(&tdo_event_filter_word,                   \
                                     memory_order_relaxed) >>                  \
@@ -129,12 +133,22 @@ extern atomic_ulong tdo_event_filter_word;
   } while (0)
 
 #if TDO_RASH
-#define TDO_EVENT      TDO_EVENT_NOTHING
-#define TDO_EVENT_TEXT TDO_EVENT_NOTHING_TEXT
+#define TDO_EVENT_PUT      TDO_EVENT_NOTHING
+#define TDO_EVENT_PUT_TEXT TDO_EVENT_NOTHING_TEXT
 #else
-#define TDO_EVENT      TDO_EVENT_WRITE
-#define TDO_EVENT_TEXT TDO_EVENT_WRITE_TEXT
+#define TDO_EVENT_PUT      TDO_EVENT_WRITE
+#define TDO_EVENT_PUT_TEXT TDO_EVENT_WRITE_TEXT
 #endif
+#define TDO_EVENT(kind, name, ...)                                            \
+  do {                                                                        \
+    TDO_PROBE(name, __VA_ARGS__);                                             \
+    TDO_EVENT_PUT(kind, name, __VA_ARGS__);                                   \
+  } while (0)
+#define TDO_EVENT_TEXT(kind, name, text, ...)                                 \
+  do {                                                                        \
+    TDO_PROBE(name, __VA_ARGS__, text);                                       \
+    TDO_EVENT_PUT_TEXT(kind, name, text, __VA_ARGS__);                        \
+  } while (0)
 #if TDO_COOL
 #define TDO_EVENT_CRITICAL TDO_EVENT_WRITE
 #else

@@ -29,6 +29,16 @@
 #endif
 #define TDO_BARRIERS (TDO_POLL && !TDO_PF_GENERIC)
 
+/* CONFIG_PROBES_NONE: no static probes, which are written for these assemblers
+   only, and for words of 64 bits. */
+#if TDO_PF_LINUX && defined(__LP64__) &&                                      \
+    (defined(__x86_64__) || defined(__aarch64__)) &&                          \
+    !defined(CONFIG_PROBES_NONE)
+#define TDO_PROBES 1
+#else
+#define TDO_PROBES 0
+#endif
+
 /* Every thread sees what another stored in the order in which it did: true of
    this processor, and of the checks of the program. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)

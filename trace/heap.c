@@ -105,9 +105,9 @@ static void heap_stop(void *closure) {
 static void heap_lost(void *closure, size_t first, size_t limit,
                       tdo_bar_t bars) {
   tdo_heap_t *heap = closure;
+  void *base = tdo_heap_page_addr(heap, first);
 
-  TDO_EVENT(SEG, REFUSED, (tdo_word_t)heap,
-            (tdo_word_t)tdo_heap_page_addr(heap, first),
+  TDO_EVENT(SEG, REFUSED, (tdo_word_t)heap, (tdo_word_t)base,
             (limit - first) << heap->page_shift, bars);
   if (bars & TDO_BAR_WRITE)
     tdo_summary_set(&heap->summary, first, limit, TDO_DIRTY);
