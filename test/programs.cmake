@@ -89,6 +89,13 @@ set_tests_properties(test_lists PROPERTIES
 set_tests_properties(test_blocks PROPERTIES
   PASS_REGULAR_EXPRESSION "^32 MiB\n$")
 
+# Notes are read of whatever there is; programs run for it only where they can.
+add_executable(counts_client counts_client.c)
+target_link_libraries(counts_client PRIVATE testudo_flags testudo_static)
+testudo_python_test(test_probes "${CMAKE_C_COMPILER}" "${TESTUDO_PROBES}"
+  $<TARGET_FILE:counts_client> $<TARGET_FILE:testudo_static>
+  $<TARGET_FILE:testudo>)
+
 # The rest says nothing under a sanitizer, or counts what that adds to; and
 # the tools of this machine do not read another's programs.
 if(TESTUDO_SANITIZE OR TESTUDO_COVERAGE OR CMAKE_CROSSCOMPILING)
@@ -97,8 +104,6 @@ endif()
 
 testudo_python_test(test_symbols "${CMAKE_C_COMPILER}"
   $<TARGET_FILE:testudo_static> $<TARGET_FILE:testudo>)
-add_executable(counts_client counts_client.c)
-target_link_libraries(counts_client PRIVATE testudo_flags testudo_static)
 testudo_python_test(test_counts $<TARGET_FILE:counts_client>)
 if(TARGET testudo_scheme)
   add_library(use_up_mappings MODULE use_up_mappings.c)
