@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Testudo: each event has its probe in the libraries, with its arguments,
 whatever compiled them; and gdb stops there and finds what telemetry writes.
 
