@@ -1,11 +1,12 @@
 """Testudo: the excerpts of the manual are what the sources say, and one that
-is lost would be noticed.
+is lost would be noticed; and what is written there in C compiles.
 
 Usage: test_excerpts.py
 
 SPDX-License-Identifier: BSD-2-Clause
 """
 import html
+import os
 import pathlib
 import re
 import shutil
@@ -36,6 +37,52 @@ def load():
 
 
 EXCERPT = load()
+
+
+CODE = re.compile(r"^\.\. code-block:: c\n\n((?:    .*\n|\n)+)", re.M)
+AT_FILE_SCOPE = re.compile(r"(static|void|typedef|#|mps_res_t \w+\(|__attr)")
+
+# What the text around the code takes for granted.
+BEFORE = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "testudo.h"
+#include "mpsavm.h"
+#include "mpscmvff.h"
+typedef enum kind { PAIR } kind_t;
+typedef struct object { size_t kind, size; struct object *next; } object_t;
+static mps_arena_t arena;
+static mps_pool_t pool;
+mps_addr_t skip(mps_addr_t);
+void require(mps_res_t), finish(mps_addr_t), work(mps_ap_t);
+void compile_file(void), evaluate(void);
+"""
+INSIDE = """\
+  mps_res_t res;
+  mps_ap_t ap = NULL;
+  mps_thr_t thr = NULL;
+  mps_root_t root;
+  mps_addr_t ref = NULL;
+  mps_word_t mask = 0, pattern = 0;
+  object_t *object = NULL;
+  void *cold = NULL;
+"""
+LATER = {"roots.rst": "  static values_t values;\n"}
+
+
+def page_as_program(name, text):
+    """The C code of a page: definitions, and statements in functions."""
+    outside, inside = [BEFORE], []
+    for number, code in enumerate(CODE.findall(text)):
+        code = "".join(line[4:] + "\n" for line in code.split("\n"))
+        if AT_FILE_SCOPE.match(code):
+            outside.append(code)
+        else:
+            inside.append(f"int part_{number}(void) {{\n{INSIDE}"
+                          f"{LATER.get(name, '')}  {{\n{code}}}\n"
+                          "  return res;\n}\n")
+    return "".join(outside + inside)
 
 
 def wanted():
@@ -83,6 +130,29 @@ class Excerpts(unittest.TestCase):
             EXCERPT.excerpt("example/scheme/no.c", ["format_skip"])
         with self.assertRaisesRegex(ValueError, "lines"):
             EXCERPT.excerpt("example/scheme/run.c", ["run"])
+
+    def compiled(self, program):
+        """What the compiler says; nothing, if it takes it."""
+        command = [os.environ.get("CC", "cc"), "-std=gnu11", "-Wall",
+                   "-Wextra", "-Wno-unused", "-Wno-uninitialized",
+                   "-fsyntax-only", f"-I{TOP}/include", "-xc", "-"]
+        return subprocess.run(command, input=program, text=True, check=False,
+                              capture_output=True, timeout=60).stderr
+
+    @unittest.skipUnless(shutil.which(os.environ.get("CC", "cc")),
+                         "there is no C compiler")
+    def test_code_compiles(self):
+        pages = 0
+        for path in sorted(MANUAL.glob("*.rst")):
+            text = path.read_text()
+            if CODE.search(text):
+                pages += 1
+                with self.subTest(page=path.name):
+                    program = page_as_program(path.name, text)
+                    self.assertEqual(self.compiled(program), "")
+        self.assertGreater(pages, 8)
+        self.assertIn("mps_no_such", self.compiled(page_as_program(
+            "", ".. code-block:: c\n\n    res = mps_no_such();\n")))
 
     @unittest.skipUnless(shutil.which("sphinx-build"), "there is no Sphinx")
     def test_the_manual_shows_them(self):
