@@ -12,9 +12,8 @@ static void fork_once(int exec) {
   int status;
   pid_t child = fork();
   if (child == 0) {
-    if (exec) {
+    if (exec)
       (void)execl("/bin/true", "true", (char *)NULL);
-    }
     _exit(exec);
   }
   if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
@@ -25,9 +24,8 @@ static void fork_once(int exec) {
 
 static double fork_rate(size_t n, int exec) {
   double start = heap_seconds();
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i)
     fork_once(exec);
-  }
   return (double)n / (heap_seconds() - start);
 }
 

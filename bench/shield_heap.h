@@ -43,9 +43,8 @@ static mps_res_t heap_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
       if ((v->header & (MARK_MOVED | MARK_PAD)) == 0) {
         for (size_t i = 0; i < size / sizeof(void *) - 1; ++i) {
           mps_res_t res = MPS_FIX12(ss, (mps_addr_t *)&v->slot[i]);
-          if (res != MPS_RES_OK) {
+          if (res != MPS_RES_OK)
             return res;
-          }
         }
       }
       p += size;
@@ -131,9 +130,8 @@ static void heap_start(size_t bytes) {
                                      (mps_addr_t *)vectors, vectors_count));
   heap_require(mps_ap_create_k(&point, pool, mps_args_none));
   mps_arena_park(arena); /* takes as long in every mode */
-  for (size_t i = 0; i < vectors_count; ++i) {
+  for (size_t i = 0; i < vectors_count; ++i)
     vectors[i] = vector_make(VECTOR_SLOTS);
-  }
   for (int i = 0; i < 2; ++i) { /* a generation each time */
     heap_require(mps_arena_collect(arena));
   }
@@ -157,9 +155,8 @@ static atomic_bool heap_busy;
 
 static void *heap_work(void *memory) {
   volatile unsigned char *bytes = memory;
-  for (size_t i = 0; atomic_load(&heap_busy); i += 64) {
+  for (size_t i = 0; atomic_load(&heap_busy); i += 64)
     ++bytes[i % ((size_t)1 << 20)];
-  }
   return NULL;
 }
 
@@ -170,9 +167,8 @@ static inline void heap_others(size_t n) {
   static pthread_t threads[16];
   static size_t count;
   atomic_store(&heap_busy, n > 0);
-  while (count > 0) {
+  while (count > 0)
     (void)pthread_join(threads[--count], NULL);
-  }
   for (; count < n && count < 16; ++count) {
     void *memory = calloc(1, (size_t)1 << 20);
     if (memory == NULL ||

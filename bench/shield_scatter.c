@@ -19,16 +19,14 @@ int main(int argc, char **argv) {
       young->slot[0] = vectors[v];
       vectors[v]->slot[7] = young;
     }
-    for (int i = 0; i < 400000; ++i) {
+    for (int i = 0; i < 400000; ++i)
       (void)vector_make(2); /* time for collections without writes */
-    }
   }
   printf("rounds %zu seconds %.3f calls %zu processor %.6f\n", rounds,
          heap_seconds() - start, heap_calls() - calls,
          heap_processor() - processor);
-  for (size_t v = 0; v < vectors_count; ++v) {
+  for (size_t v = 0; v < vectors_count; ++v)
     bad += vectors[v]->slot[7]->slot[0] != vectors[v];
-  }
   printf("wrong %zu\n", bad);
   mps_arena_park(arena);
   return bad != 0;

@@ -44,20 +44,16 @@ static size_t available_group(const available_files_t *files,
                               const char *group) {
   size_t n = strcspn(group, "\n"), least = SIZE_MAX;
   for (;;) {
-    while (n > 0 && group[n - 1] == '/') {
+    while (n > 0 && group[n - 1] == '/')
       --n;
-    }
     size_t limit = available_number(files, group, n, files->limit);
     size_t used = available_number(files, group, n, files->used);
-    if (limit != SIZE_MAX && used != SIZE_MAX) {
+    if (limit != SIZE_MAX && used != SIZE_MAX)
       least = tdo_min(least, limit - tdo_min(limit, used));
-    }
-    if (n == 0) {
+    if (n == 0)
       return least;
-    }
-    while (n > 0 && group[n - 1] != '/') {
+    while (n > 0 && group[n - 1] != '/')
       --n;
-    }
   }
 }
 
@@ -70,12 +66,10 @@ static size_t available_line(const char *root, const char *line) {
   const available_files_t two = {root, "/sys/fs/cgroup", "memory.max",
                                  "memory.current"};
   const char *rest = line + strcspn(line, ":\n");
-  if (strncmp(rest, "::", 2) == 0) {
+  if (strncmp(rest, "::", 2) == 0)
     return available_group(&two, rest + 2);
-  }
-  if (strncmp(rest, ":memory:", 8) == 0) {
+  if (strncmp(rest, ":memory:", 8) == 0)
     return available_group(&one, rest + 8);
-  }
   return SIZE_MAX;
 }
 
@@ -89,9 +83,8 @@ static size_t available_groups(const char *root) {
   int fd;
   if (snprintf(path, sizeof path, "%s/proc/self/cgroup", root) >=
           (int)sizeof path ||
-      (fd = tdo_file_open(path, O_RDONLY)) < 0) {
+      (fd = tdo_file_open(path, O_RDONLY)) < 0)
     return SIZE_MAX;
-  }
   while ((got = syscall(SYS_read, fd, text + held,
                         sizeof text - 1 - held)) > 0) {
     const char *line = text, *end;
@@ -119,9 +112,8 @@ static size_t available_machine(const char *root) {
   char path[AVAILABLE_PATH], text[AVAILABLE_PATH];
   if (snprintf(path, sizeof path, "%s/proc/meminfo", root) >=
           (int)sizeof path ||
-      !tdo_file_text(text, sizeof text, path)) {
+      !tdo_file_text(text, sizeof text, path))
     return 0;
-  }
   const char *found = strstr(text, key);
   return found == NULL
              ? 0

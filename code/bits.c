@@ -12,12 +12,10 @@ _Static_assert(sizeof(tdo_bits_t) == sizeof(unsigned long),
 static tdo_bits_t bits_mask(size_t word, size_t base, size_t limit) {
   tdo_bits_t mask = BITS_ALL;
   size_t first = word * TDO_WORD_BITS;
-  if (base > first) {
+  if (base > first)
     mask <<= base - first;
-  }
-  if (limit - first < TDO_WORD_BITS) {
+  if (limit - first < TDO_WORD_BITS)
     mask &= ((tdo_bits_t)1 << (limit - first)) - 1;
-  }
   return mask;
 }
 
@@ -31,16 +29,14 @@ static size_t bits_high(tdo_bits_t x) {
 
 void tdo_bits_set_range(tdo_bits_t *t, size_t base, size_t limit) {
   TDO_CRITICAL(base <= limit);
-  for (size_t w = base / TDO_WORD_BITS; w < tdo_bits_words(limit); ++w) {
+  for (size_t w = base / TDO_WORD_BITS; w < tdo_bits_words(limit); ++w)
     t[w] |= bits_mask(w, base, limit);
-  }
 }
 
 void tdo_bits_clear_range(tdo_bits_t *t, size_t base, size_t limit) {
   TDO_CRITICAL(base <= limit);
-  for (size_t w = base / TDO_WORD_BITS; w < tdo_bits_words(limit); ++w) {
+  for (size_t w = base / TDO_WORD_BITS; w < tdo_bits_words(limit); ++w)
     t[w] &= ~bits_mask(w, base, limit);
-  }
 }
 
 size_t tdo_bits_next_far(const tdo_bits_t *t, size_t base, size_t limit,
@@ -78,9 +74,8 @@ size_t tdo_bits_last_set(const tdo_bits_t *t, size_t base, size_t limit) {
   TDO_CRITICAL(base <= limit);
   for (size_t w = tdo_bits_words(limit); w > base / TDO_WORD_BITS; --w) {
     tdo_bits_t x = t[w - 1] & bits_mask(w - 1, base, limit);
-    if (x != 0) {
+    if (x != 0)
       return (w - 1) * TDO_WORD_BITS + bits_high(x) + 1;
-    }
   }
   return base;
 }

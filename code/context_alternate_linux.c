@@ -55,9 +55,8 @@ alternate_record(const stack_t *stack, const char *hot) {
     const ucontext_t *uc = (const ucontext_t *)p;
     if (uc->uc_stack.ss_sp == stack->ss_sp &&
         uc->uc_stack.ss_size == stack->ss_size &&
-        !alternate_has(stack, alternate_sp(uc))) {
+        !alternate_has(stack, alternate_sp(uc)))
       return uc;
-    }
   }
   return NULL;
 }
@@ -68,21 +67,18 @@ alternate_own(tdo_context_t *ctx, const stack_t *stack) {
   char *hot = ctx->sp;
   const ucontext_t *uc;
 
-  if ((stack->ss_flags & SS_DISABLE) || stack->ss_size == 0) {
+  if ((stack->ss_flags & SS_DISABLE) || stack->ss_size == 0)
     return true; /* so the kernel wrote its record below sp */
-  }
   ctx->unproved = true;
   if (!alternate_has(stack, hot)) {
     hot += ALTERNATE_RED_ZONE; /* it may reach below the stack's base */
-    if (!alternate_has(stack, hot)) {
+    if (!alternate_has(stack, hot))
       return true;
-    }
     hot = stack->ss_sp;
   }
   uc = alternate_record(stack, hot);
-  if (uc == NULL) {
+  if (uc == NULL)
     return false;
-  }
   ctx->alternate = hot;
   ctx->alternate_limit = (char *)stack->ss_sp + stack->ss_size;
   ctx->sp = alternate_sp(uc) - ALTERNATE_RED_ZONE;
@@ -114,9 +110,8 @@ alternate_between(const stack_t *stack, const char *hot, const char *frame) {
     const ucontext_t *uc = (const ucontext_t *)p;
     if (uc->uc_link == NULL && uc->uc_stack.ss_sp == stack->ss_sp &&
         uc->uc_stack.ss_size == stack->ss_size && alternate_is_code(uc) &&
-        alternate_sp(uc) > (const char *)uc && alternate_sp(uc) <= limit) {
+        alternate_sp(uc) > (const char *)uc && alternate_sp(uc) <= limit)
       return true;
-    }
   }
   return false;
 }
@@ -133,9 +128,8 @@ bool tdo_context_interrupted(const void *frame) {
   known = false; /* it runs handlers when it likes, from a call */
 #endif
   if (!known || ((stack.ss_flags & SS_ONSTACK) != 0 &&
-                 !alternate_has(&stack, frame))) {
+                 !alternate_has(&stack, frame)))
     return true; /* it was interrupted on another stack */
-  }
   return (uintptr_t)frame - (uintptr_t)hot > ALTERNATE_FAR ||
          alternate_between(&stack, hot, frame);
 }
@@ -179,11 +173,10 @@ static char *alternate_end(char *hot, char *cold, size_t page) {
   bad = tdo_min(bad, (size_t)(cold - hot) / page);
   while (good + 1 < bad) {
     size_t middle = good + (bad - good) / 2;
-    if (alternate_readable(cold - middle * page)) {
+    if (alternate_readable(cold - middle * page))
       good = middle;
-    } else {
+    else
       bad = middle;
-    }
   }
   return cold - good * page;
 }
@@ -194,9 +187,8 @@ void tdo_context_bound(tdo_context_t *ctx, const void *cold) {
   uintptr_t last = tdo_round_down((uintptr_t)cold, page);
   int saved_errno = errno;
 
-  if (ctx->unproved && hot < last && !alternate_readable((char *)hot)) {
+  if (ctx->unproved && hot < last && !alternate_readable((char *)hot))
     ctx->sp = alternate_end((char *)hot, (char *)last, page);
-  }
   errno = saved_errno;
 }
 

@@ -39,9 +39,8 @@ tdo_context_linux_fill(tdo_context_t *ctx_o, const void *uc) {
       REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8,
       REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
   const mcontext_t *m = &((const ucontext_t *)uc)->uc_mcontext;
-  for (size_t i = 0; i < sizeof names; ++i) {
+  for (size_t i = 0; i < sizeof names; ++i)
     ctx_o->registers[i] = (tdo_word_t)m->gregs[names[i]];
-  }
   ctx_o->count = sizeof names;
   ctx_o->sp = (void *)((uintptr_t)m->gregs[REG_RSP] - CONTEXT_RED_ZONE);
   ctx_o->more = (const tdo_word_t *)(const void *)m->fpregs;
@@ -52,9 +51,8 @@ tdo_context_linux_fill(tdo_context_t *ctx_o, const void *uc) {
 
 tdo_fault_kind_t tdo_context_linux_kind(const void *uc) {
   const mcontext_t *m = &((const ucontext_t *)uc)->uc_mcontext;
-  if (m->gregs[REG_TRAPNO] != CONTEXT_PAGE_FAULT) {
+  if (m->gregs[REG_TRAPNO] != CONTEXT_PAGE_FAULT)
     return TDO_FAULT_UNKNOWN;
-  }
   return m->gregs[REG_ERR] & CONTEXT_PAGE_WRITE ? TDO_FAULT_WRITE
                                                 : TDO_FAULT_READ;
 }
@@ -89,9 +87,8 @@ static bool context_syndrome(uint64_t *esr_o, const mcontext_t *m) {
   while ((size_t)(limit - p) >= 16) {
     uint32_t head[2];
     memcpy(head, p, sizeof head);
-    if (head[1] < sizeof head || head[1] > (size_t)(limit - p)) {
+    if (head[1] < sizeof head || head[1] > (size_t)(limit - p))
       break;
-    }
     if (head[0] == CONTEXT_ESR_MAGIC) {
       memcpy(esr_o, p + sizeof head, sizeof *esr_o);
       return true;
@@ -125,11 +122,10 @@ static tdo_fault_kind_t context_instruction(uint32_t word) {
       {0x3a000000, 0x38000000, TDO_FAULT_UNKNOWN}, /* register */
   };
   for (size_t i = 0; i < sizeof groups / sizeof groups[0]; ++i) {
-    if ((word & groups[i].mask) == groups[i].value) {
+    if ((word & groups[i].mask) == groups[i].value)
       return groups[i].kind != TDO_FAULT_UNKNOWN ? groups[i].kind
              : word & CONTEXT_LOAD               ? TDO_FAULT_READ
                                                  : TDO_FAULT_WRITE;
-    }
   }
   return TDO_FAULT_UNKNOWN;
 }
@@ -141,15 +137,13 @@ tdo_fault_kind_t tdo_context_linux_kind(const void *uc) {
   uint64_t esr;
   uint32_t word;
   if (!context_syndrome(&esr, m)) {
-    if (m->pc == 0 || m->fault_address - m->pc < sizeof word) {
+    if (m->pc == 0 || m->fault_address - m->pc < sizeof word)
       return TDO_FAULT_UNKNOWN;
-    }
     memcpy(&word, (const void *)(uintptr_t)m->pc, sizeof word);
     return context_instruction(word);
   }
-  if (esr >> 26 != CONTEXT_DATA_ABORT || (esr & CONTEXT_MAINTENANCE)) {
+  if (esr >> 26 != CONTEXT_DATA_ABORT || (esr & CONTEXT_MAINTENANCE))
     return TDO_FAULT_UNKNOWN;
-  }
   return esr & CONTEXT_WRITE ? TDO_FAULT_WRITE : TDO_FAULT_READ;
 }
 
@@ -159,9 +153,8 @@ tdo_fault_kind_t tdo_context_linux_kind(const void *uc) {
 
 bool tdo_context_of_fault(tdo_context_t *ctx_o) {
   const void *uc = tdo_context_linux_fault();
-  if (uc == NULL) {
+  if (uc == NULL)
     return false;
-  }
   tdo_context_linux_fill(ctx_o, uc);
   (void)tdo_context_linux_own(ctx_o, uc);
   return true;

@@ -48,14 +48,12 @@ static void event_put_record(unsigned code, const tdo_word_t args[], size_t n,
                              const char *text, size_t size) {
   size_t words = (size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   event_newest = tdo_clock_ns();
-  if (event_used == 0) {
+  if (event_used == 0)
     event_oldest = event_newest;
-  }
   event_put(code | (uint64_t)n << 16 | (uint64_t)size << 32);
   event_put(event_newest);
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i)
     event_put(args[i]);
-  }
   if (words > 0) {
     event_buffer[event_used + words - 1] = 0;
     (void)mps_lib_memcpy(&event_buffer[event_used], text, size);
@@ -67,9 +65,8 @@ static void event_put_record(unsigned code, const tdo_word_t args[], size_t n,
 static void event_drain(void) {
   if (event_used > 0 && !event_failed &&
       mps_io_write(event_io, event_buffer,
-                   event_used * sizeof event_buffer[0]) != MPS_RES_OK) {
+                   event_used * sizeof event_buffer[0]) != MPS_RES_OK)
     event_failed = true;
-  }
   event_used = 0;
 }
 
@@ -82,9 +79,8 @@ static void event_put_definition(unsigned code, unsigned kind,
 /* Open the stream if it is not, and write what it begins with. */
 static void event_begin(void) {
   uint64_t magic;
-  if (event_open || event_failed) {
+  if (event_open || event_failed)
     return;
-  }
   if (mps_io_create(&event_io) != MPS_RES_OK) {
     event_failed = true;
     return;
@@ -102,9 +98,8 @@ static void event_begin(void) {
 
 /* Room for a record of WORDS more words. */
 static void event_make_room(size_t words) {
-  if (event_used + words > EVENT_BUFFER) {
+  if (event_used + words > EVENT_BUFFER)
     event_drain();
-  }
 }
 
 static void event_put_dropped(void) {
@@ -135,18 +130,16 @@ void tdo_event_write(tdo_event_code_t code, const tdo_word_t args[], size_t n,
     event_put_dropped();
     event_make_room(2 + n + (size + 7) / 8);
     event_put_record(code, args, n, text, size);
-    if (event_newest - event_oldest >= EVENT_LATE_NS) {
+    if (event_newest - event_oldest >= EVENT_LATE_NS)
       event_drain();
-    }
   }
   event_leave();
 }
 
 void tdo_event_set(tdo_word_t mask) {
   tdo_event_init();
-  if (!TDO_RASH) {
+  if (!TDO_RASH)
     (void)atomic_fetch_or(&tdo_event_filter_word, mask);
-  }
 }
 
 void tdo_event_reset(tdo_word_t mask) {
@@ -169,10 +162,9 @@ tdo_word_t tdo_event_intern(const char *text) {
   size_t size = text == NULL ? 0 : strlen(text);
   TDO_ASSERT(size < EVENT_TEXT, "a telemetry label has at most 255 bytes");
   TDO_PROBE(INTERN, label, text);
-  if (event_user_is_on()) {
+  if (event_user_is_on())
     tdo_event_write(TDO_EVENT_INTERN, &label, 1, text,
                     tdo_min(size, EVENT_TEXT - 1));
-  }
   return label;
 }
 

@@ -33,14 +33,12 @@ bool tdo_fault_offer(int signal, void *siginfo, void *context) {
   tdo_fault_handler_t handler = atomic_load(&fault_handler);
   if (handler == NULL || signal != SIGSEGV || info == NULL ||
       context == NULL ||
-      (info->si_code != SEGV_ACCERR && info->si_code != SEGV_MAPERR)) {
+      (info->si_code != SEGV_ACCERR && info->si_code != SEGV_MAPERR))
     return false; /* also what kill and raise send */
-  }
   int saved_errno = errno;
   const void *outer = fault_context;
-  if (outer == NULL) {
+  if (outer == NULL)
     fault_context = context;
-  }
   bool ours = handler(info->si_addr, tdo_context_linux_kind(context));
   fault_context = outer;
   errno = saved_errno;
@@ -53,18 +51,16 @@ static void fault_default(const siginfo_t *info) {
   struct sigaction action = {.sa_handler = SIG_DFL};
   (void)sigemptyset(&action.sa_mask);
   (void)sigaction(SIGSEGV, &action, NULL);
-  if (info->si_code <= 0) {
+  if (info->si_code <= 0)
     (void)raise(SIGSEGV);
-  }
 }
 
 /* The mask under which the system would have run the earlier handler. */
 static void fault_mask(const ucontext_t *uc) {
   sigset_t mask;
   (void)sigorset(&mask, &uc->uc_sigmask, &fault_earlier.sa_mask);
-  if (!(fault_earlier.sa_flags & SA_NODEFER)) {
+  if (!(fault_earlier.sa_flags & SA_NODEFER))
     (void)sigaddset(&mask, SIGSEGV);
-  }
   (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
@@ -74,16 +70,14 @@ static void fault_pass(int signal, siginfo_t *info, void *context) {
   bool is_function = (e->sa_flags & SA_SIGINFO) ||
                      (e->sa_handler != SIG_DFL && e->sa_handler != SIG_IGN);
   if (is_function && (e->sa_flags & (int)SA_RESETHAND) &&
-      atomic_exchange(&fault_earlier_spent, true)) {
+      atomic_exchange(&fault_earlier_spent, true))
     is_function = false;
-  }
   if (is_function) {
     fault_mask(context);
-    if (e->sa_flags & SA_SIGINFO) {
+    if (e->sa_flags & SA_SIGINFO)
       e->sa_sigaction(signal, info, context);
-    } else {
+    else
       e->sa_handler(signal);
-    }
   } else if (e->sa_handler != SIG_IGN || info->si_code > 0) {
     fault_default(info); /* the system never lets a real fault be ignored */
   }
@@ -91,9 +85,8 @@ static void fault_pass(int signal, siginfo_t *info, void *context) {
 
 static void fault_entry(int signal, siginfo_t *info, void *context) {
   int saved_errno = errno;
-  if (!tdo_fault_offer(signal, info, context)) {
+  if (!tdo_fault_offer(signal, info, context))
     fault_pass(signal, info, context);
-  }
   errno = saved_errno;
 }
 
@@ -112,11 +105,10 @@ mps_res_t tdo_fault_install(tdo_fault_handler_t handler) {
   mps_res_t res = MPS_RES_OK;
   (void)pthread_mutex_lock(&fault_mutex);
   if (atomic_load(&fault_handler) == NULL) {
-    if (fault_install_entry()) {
+    if (fault_install_entry())
       atomic_store(&fault_handler, handler);
-    } else {
+    else
       res = MPS_RES_FAIL;
-    }
   }
   (void)pthread_mutex_unlock(&fault_mutex);
   return res;

@@ -29,9 +29,8 @@ bool tdo_file_may_have(size_t size) {
 
 bool tdo_file_text(char *text, size_t size, const char *path) {
   int fd = tdo_file_open(path, O_RDONLY);
-  if (fd < 0) {
+  if (fd < 0)
     return false;
-  }
   ssize_t got = syscall(SYS_read, fd, text, size - 1);
   tdo_file_close(fd);
   text[got > 0 ? got : 0] = '\0';
@@ -41,17 +40,15 @@ bool tdo_file_text(char *text, size_t size, const char *path) {
 size_t tdo_file_number(const char *path, unsigned index) {
   char text[129];
   size_t value = SIZE_MAX;
-  if (!tdo_file_text(text, sizeof text, path)) {
+  if (!tdo_file_text(text, sizeof text, path))
     return SIZE_MAX;
-  }
   for (const char *p = text; *p != '\0'; ++p) {
     if (*p >= '0' && *p <= '9') {
       size_t digit = (size_t)(*p - '0');
       value = value == SIZE_MAX ? digit : value * 10 + digit;
     } else if (value != SIZE_MAX) {
-      if (index == 0) {
+      if (index == 0)
         break;
-      }
       --index;
       value = SIZE_MAX;
     }

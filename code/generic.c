@@ -35,9 +35,8 @@ static mps_res_t generic_reserve(void **base_o, tdo_vm_t *vm, size_t size,
                                  size_t align) {
   size_t slack = align + sizeof(void *);
   TDO_CHECK(tdo_is_pow2(align) && align >= vm->page_size);
-  if (size > SIZE_MAX - slack) {
+  if (size > SIZE_MAX - slack)
     return MPS_RES_RESOURCE;
-  }
   atomic_fetch_add(&vm->counters.map, 1);
   void *raw = calloc(1, size + slack);
   if (raw == NULL) {

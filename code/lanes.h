@@ -48,12 +48,10 @@ static inline tdo_lanes_t tdo_lanes_mask(size_t group, size_t first,
                                          size_t limit) {
   size_t base = group * TDO_LANES;
   tdo_lanes_t mask = ~(tdo_lanes_t)0;
-  if (first > base) {
+  if (first > base)
     mask &= ~(tdo_lanes_t)0 << (first - base) * 8;
-  }
-  if (limit < base + TDO_LANES) {
+  if (limit < base + TDO_LANES)
     mask &= ~(tdo_lanes_t)0 >> (base + TDO_LANES - limit) * 8;
-  }
   return mask;
 }
 

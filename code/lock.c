@@ -112,17 +112,15 @@ static void lock_wait(tdo_lock_t *lock) {
   (void)atomic_fetch_add(&lock->waiting, 1);
   for (unsigned vain = 0;; ++vain) {
     unsigned turn = atomic_load(&lock->turn);
-    if (tdo_lock_try(lock)) {
+    if (tdo_lock_try(lock))
       break;
-    }
     if (!starved && vain >= LOCK_VAIN &&
         tdo_clock_past(begun + LOCK_VAIN_NS)) {
       starved = true;
       (void)atomic_fetch_add(&lock->starved, 1);
     }
-    if (starved) {
+    if (starved)
       atomic_store(&lock->late, false);
-    }
     if (!lock_sleep(&lock->turn, turn, patient)) {
       patient = false;
       blocked = tdo_stop_admit(true);
@@ -134,9 +132,8 @@ static void lock_wait(tdo_lock_t *lock) {
     (void)atomic_fetch_add(&lock->saved, 1);
     lock_wake(&lock->saved, INT_MAX);
   }
-  if (blocked) {
+  if (blocked)
     (void)tdo_stop_admit(false);
-  }
 }
 
 /* Wake a waiter, and while one is starved give way, for a while at most, until
@@ -148,9 +145,8 @@ static void lock_pass_on(tdo_lock_t *lock) {
   (void)atomic_fetch_add(&lock->turn, 1);
   lock_wake(&lock->turn, 1);
   if (atomic_load(&lock->starved) != 0 && !atomic_load(&lock->late) &&
-      !lock_sleep(&lock->saved, saved, true)) {
+      !lock_sleep(&lock->saved, saved, true))
     atomic_store(&lock->late, true);
-  }
 }
 
 #endif
@@ -160,9 +156,8 @@ void tdo_lock_claim(tdo_lock_t *lock) {
              "this thread is already inside the library (was a locked "
              "function called from a callback?)");
 #if TDO_THREADS
-  if (!tdo_lock_try(lock) && !lock_spin(lock)) {
+  if (!tdo_lock_try(lock) && !lock_spin(lock))
     lock_wait(lock);
-  }
 #else
   atomic_store_explicit(&lock->owner, (uintptr_t)&tdo_lock_thread,
                         memory_order_relaxed);
@@ -172,14 +167,12 @@ void tdo_lock_claim(tdo_lock_t *lock) {
 
 void tdo_lock_release(tdo_lock_t *lock) {
   TDO_CHECK(tdo_lock_mine(lock));
-  if (tdo_lock_release_alone(lock)) {
+  if (tdo_lock_release_alone(lock))
     return;
-  }
   atomic_store(&lock->owner, 0);
 #if TDO_THREADS
-  if (atomic_load(&lock->waiting) != 0) {
+  if (atomic_load(&lock->waiting) != 0)
     lock_pass_on(lock);
-  }
 #endif
 }
 

@@ -70,14 +70,12 @@ static void plinth_assert_fail(const char *file, unsigned line,
   (void)fflush(stdout); /* so that it stands after what led to it */
   (void)fprintf(stderr, "%s:%u: Testudo: assertion failed: %s\n", file, line,
                 condition);
-  if (number == PLINTH_MOST) {
+  if (number == PLINTH_MOST)
     (void)fputs("Testudo: no more of these are shown\n", stderr);
-  }
   (void)fflush(stderr);
   tdo_event_flush(); /* what mps_telemetry_flush does */
-  if (TDO_COOL) {
+  if (TDO_COOL)
     abort();
-  }
 }
 
 static _Atomic(mps_lib_assert_fail_t) plinth_handler = plinth_assert_fail;
@@ -105,18 +103,16 @@ mps_clock_t mps_clocks_per_sec(void) {
 /* True if the SIZE bytes at TEXT are WORD (lower case), in any case. */
 static bool plinth_is_word(const char *text, size_t size, const char *word) {
   for (size_t i = 0; i < size; ++i) {
-    if (tolower((unsigned char)text[i]) != (unsigned char)word[i]) {
+    if (tolower((unsigned char)text[i]) != (unsigned char)word[i])
       return false; /* also where WORD ends early */
-    }
   }
   return word[size] == '\0';
 }
 
 /* The filter bits that a word of MPS_TELEMETRY_CONTROL stands for. */
 static unsigned long plinth_category(const char *text, size_t size) {
-  if (plinth_is_word(text, size, "all")) {
+  if (plinth_is_word(text, size, "all"))
     return ~0ul;
-  }
 #define PLINTH_CATEGORY(bit, name, word)                                      \
   if (plinth_is_word(text, size, word)) {                                     \
     return 1ul << (bit);                                                      \
@@ -130,14 +126,12 @@ unsigned long mps_lib_telemetry_control(void) {
   const char *text = getenv("MPS_TELEMETRY_CONTROL");
   unsigned long filter = 0;
   char *end;
-  if (text == NULL) {
+  if (text == NULL)
     return 0;
-  }
   if (isdigit((unsigned char)text[0])) {
     filter = strtoul(text, &end, 0);
-    if (*end == '\0') {
+    if (*end == '\0')
       return filter;
-    }
     filter = 0;
   }
   while (*text != '\0') {

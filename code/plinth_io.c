@@ -67,12 +67,10 @@ int mps_lib_fputs(const char *text, mps_lib_FILE *stream) {
   FILE *file = (FILE *)(void *)stream;
   int done;
 
-  if (file != stderr) {
+  if (file != stderr)
     return fputs(text, file);
-  }
-  if (plinth_unbuffered(file) || ftrylockfile(file) != 0) {
+  if (plinth_unbuffered(file) || ftrylockfile(file) != 0)
     return plinth_write(STDERR_FILENO, text, strlen(text)) ? 0 : EOF;
-  }
   done = fputs_unlocked(text, file);
   funlockfile(file);
   return done;
@@ -90,21 +88,18 @@ static int plinth_file(mps_io_t io) {
 static bool plinth_empty(int file) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   struct stat status;
-  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
     return true;
-  }
   if (fcntl(file, F_SETLK, &lock) != 0 &&
-      (errno == EAGAIN || errno == EACCES)) {
+      (errno == EAGAIN || errno == EACCES))
     return false;
-  }
   return ftruncate(file, 0) == 0;
 }
 
 mps_res_t mps_io_create(mps_io_t *io_o) {
   int file = tdo_file_open(plinth_name(), O_WRONLY | O_CREAT);
-  if (file < 0) {
+  if (file < 0)
     return MPS_RES_IO;
-  }
   if (!plinth_empty(file)) {
     tdo_file_close(file);
     return MPS_RES_IO;
@@ -120,9 +115,8 @@ void mps_io_destroy(mps_io_t io) {
 mps_res_t mps_io_write(mps_io_t io, void *buf, size_t size) {
   int file = plinth_file(io);
   off_t at = lseek(file, 0, SEEK_CUR); /* of a pipe -1 */
-  if (at >= 0 && !tdo_file_may_have((size_t)at + size)) {
+  if (at >= 0 && !tdo_file_may_have((size_t)at + size))
     return MPS_RES_IO;
-  }
   return plinth_write(file, buf, size) ? MPS_RES_OK : MPS_RES_IO;
 }
 
@@ -143,9 +137,8 @@ static FILE *plinth_file(mps_io_t io) {
 
 mps_res_t mps_io_create(mps_io_t *io_o) {
   FILE *file = fopen(plinth_name(), "wb");
-  if (file == NULL) {
+  if (file == NULL)
     return MPS_RES_IO;
-  }
   *io_o = (mps_io_t)(void *)file;
   return MPS_RES_OK;
 }

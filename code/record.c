@@ -20,9 +20,8 @@
    place for a thread to end that another one cancels. */
 static bool record_room(int fd, size_t offset) {
   int state, error, tries = RECORD_TRIES;
-  if (!tdo_file_may_have(offset + RECORD_WINDOW)) {
+  if (!tdo_file_may_have(offset + RECORD_WINDOW))
     return false;
-  }
   (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
   do {
     error = posix_fallocate(fd, (off_t)offset, (off_t)RECORD_WINDOW);
@@ -33,10 +32,9 @@ static bool record_room(int fd, size_t offset) {
 
 static bool record_map(tdo_record_t *r, size_t offset) {
   void *p = MAP_FAILED;
-  if (record_room(r->fd, offset)) {
+  if (record_room(r->fd, offset))
     p = mmap(NULL, RECORD_WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
              (off_t)offset);
-  }
   r->window = p == MAP_FAILED ? NULL : p;
   r->at = r->window;
   r->limit = p == MAP_FAILED ? NULL : r->window + RECORD_WINDOW;
@@ -53,9 +51,8 @@ static bool record_taken(int fd) {
 mps_res_t tdo_record_open(tdo_record_t *r, const char *path) {
   r->window = NULL;
   r->fd = tdo_file_open(path, O_RDWR | O_CREAT);
-  if (r->fd < 0) {
+  if (r->fd < 0)
     return MPS_RES_FAIL;
-  }
   if (record_taken(r->fd) || ftruncate(r->fd, 0) != 0 || !record_map(r, 0)) {
     tdo_file_close(r->fd);
     return MPS_RES_FAIL;

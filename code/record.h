@@ -28,17 +28,15 @@ void tdo_record_more(tdo_record_t *r);
 
 /* True if TDO_RECORD_ROOM bytes may be written. */
 static inline bool tdo_record_secure(tdo_record_t *r) {
-  if (r->window != NULL && (size_t)(r->limit - r->at) < TDO_RECORD_ROOM) {
+  if (r->window != NULL && (size_t)(r->limit - r->at) < TDO_RECORD_ROOM)
     tdo_record_more(r);
-  }
   return r->window != NULL;
 }
 
 /* Seven bits a byte, the lowest first, bit 7 set in all but the last. */
 static inline void tdo_record_number(tdo_record_t *r, uint64_t value) {
-  for (; value >= 128; value >>= 7) {
+  for (; value >= 128; value >>= 7)
     *r->at++ = (unsigned char)(value | 128);
-  }
   *r->at++ = (unsigned char)value;
 }
 

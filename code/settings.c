@@ -17,13 +17,11 @@ static bool settings_is_digit(char c) {
 static bool settings_digits(uint64_t *value_o, const char **text_io) {
   const char *text = *text_io;
   uint64_t value = 0;
-  if (!settings_is_digit(*text)) {
+  if (!settings_is_digit(*text))
     return false;
-  }
   for (; settings_is_digit(*text); ++text) {
-    if (value > (UINT64_MAX / 2 - 9) / 10) {
+    if (value > (UINT64_MAX / 2 - 9) / 10)
       return false;
-    }
     value = value * 10 + (uint64_t)(*text - '0');
   }
   *text_io = text;
@@ -38,16 +36,14 @@ static bool settings_count(uint64_t *value_o, const char *text) {
 static bool settings_size(uint64_t *value_o, const char *text) {
   static const char units[] = "KMG";
   uint64_t value;
-  if (!settings_digits(&value, &text)) {
+  if (!settings_digits(&value, &text))
     return false;
-  }
   if (*text != '\0') {
     char letter = *text >= 'a' ? (char)(*text - 'a' + 'A') : *text;
     const char *unit = strchr(units, letter);
     unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
-    if (unit == NULL || text[1] != '\0' || value > UINT64_MAX >> shift) {
+    if (unit == NULL || text[1] != '\0' || value > UINT64_MAX >> shift)
       return false;
-    }
     value <<= shift;
   }
   *value_o = value;
@@ -58,9 +54,8 @@ static bool settings_size(uint64_t *value_o, const char *text) {
 static bool settings_real(double *value_o, const char *text) {
   double digits = 0, scale = 1;
   bool any = false;
-  for (; settings_is_digit(*text); ++text, any = true) {
+  for (; settings_is_digit(*text); ++text, any = true)
     digits = digits * 10 + (*text - '0');
-  }
   if (*text == '.') {
     for (++text; settings_is_digit(*text); ++text, any = true) {
       digits = digits * 10 + (*text - '0');
@@ -74,9 +69,8 @@ static bool settings_real(double *value_o, const char *text) {
 static bool settings_is_word(const char *text, const char *word) {
   for (; *word != '\0'; ++text, ++word) {
     if (*text != *word &&
-        !(*text >= 'A' && *text <= 'Z' && *text - 'A' + 'a' == *word)) {
+        !(*text >= 'A' && *text <= 'Z' && *text - 'A' + 'a' == *word))
       return false;
-    }
   }
   return *text == '\0';
 }
@@ -117,9 +111,8 @@ static bool settings_in_range(uint64_t value, double low, double high) {
 static bool settings_parse_SIZE(size_t *value_o, const char *text, double low,
                                 double high) {
   uint64_t value;
-  if (!settings_size(&value, text) || !settings_in_range(value, low, high)) {
+  if (!settings_size(&value, text) || !settings_in_range(value, low, high))
     return false;
-  }
   *value_o = (size_t)value;
   return true;
 }
@@ -134,9 +127,8 @@ static bool settings_parse_POW2(size_t *value_o, const char *text, double low,
                                 double high) {
   size_t value;
   if (!settings_parse_SIZE0(&value, text, low, high) ||
-      (value != 0 && !tdo_is_pow2(value))) {
+      (value != 0 && !tdo_is_pow2(value)))
     return false;
-  }
   *value_o = value;
   return true;
 }
@@ -144,9 +136,8 @@ static bool settings_parse_POW2(size_t *value_o, const char *text, double low,
 static bool settings_parse_COUNT(unsigned *value_o, const char *text,
                                  double low, double high) {
   uint64_t value;
-  if (!settings_count(&value, text) || !settings_in_range(value, low, high)) {
+  if (!settings_count(&value, text) || !settings_in_range(value, low, high))
     return false;
-  }
   *value_o = (unsigned)value;
   return true;
 }
@@ -154,9 +145,8 @@ static bool settings_parse_COUNT(unsigned *value_o, const char *text,
 static bool settings_parse_REAL(double *value_o, const char *text, double low,
                                 double high) {
   double value;
-  if (!settings_real(&value, text) || !(value >= low && value <= high)) {
+  if (!settings_real(&value, text) || !(value >= low && value <= high))
     return false;
-  }
   *value_o = value;
   return true;
 }
@@ -164,9 +154,8 @@ static bool settings_parse_REAL(double *value_o, const char *text, double low,
 static bool settings_parse_FLAG(bool *value_o, const char *text, double low,
                                 double high) {
   uint64_t value = 0;
-  if (!settings_flag(&value, text) || !settings_in_range(value, low, high)) {
+  if (!settings_flag(&value, text) || !settings_in_range(value, low, high))
     return false;
-  }
   *value_o = value != 0;
   return true;
 }
@@ -174,9 +163,8 @@ static bool settings_parse_FLAG(bool *value_o, const char *text, double low,
 static bool settings_parse_CHOICE(unsigned *value_o, const char *text,
                                   double low, double high) {
   uint64_t value;
-  if (!settings_choice(&value, text) || !settings_in_range(value, low, high)) {
+  if (!settings_choice(&value, text) || !settings_in_range(value, low, high))
     return false;
-  }
   *value_o = (unsigned)value;
   return true;
 }
@@ -186,9 +174,8 @@ static bool settings_parse_HUGE(unsigned *value_o, const char *text,
   static const char *const words[] = {"off", "old", "all"};
   static const unsigned values[] = {TDO_HUGE_OFF, TDO_HUGE_OLD, TDO_HUGE_ALL};
   uint64_t index;
-  if (!settings_word(&index, text, words, 3)) {
+  if (!settings_word(&index, text, words, 3))
     return settings_parse_COUNT(value_o, text, low, high);
-  }
   *value_o = values[index];
   return true;
 }
@@ -219,9 +206,8 @@ static void settings_complain(size_t index, const char *text) {
                                row->accepts,
                                "; it is ignored\n"};
   if (!atomic_exchange(&said[index], true)) {
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
       (void)mps_lib_fputs(parts[i], mps_lib_get_stderr());
-    }
   }
 }
 

@@ -110,9 +110,8 @@ static void stop_sleep(long ns) {
    told. */
 static bool stop_signal(const tdo_stop_thread_t *thread, int signal) {
   for (;;) {
-    if (syscall(SYS_tgkill, stop_pid, thread->tid, signal) == 0) {
+    if (syscall(SYS_tgkill, stop_pid, thread->tid, signal) == 0)
       return true;
-    }
     if (errno != EAGAIN) { /* EAGAIN: the queue of signals is full */
       TDO_ASSERT(errno == ESRCH, "the system lets threads be stopped (tgkill)");
       return false;
@@ -127,14 +126,12 @@ STOP_PLAIN static void stop_park(tdo_stop_thread_t *self) {
   unsigned expected;
   STOP_RELEASE(&stop_pending);
   atomic_store(&self->park, STOP_PARKED);
-  if (atomic_fetch_sub(&stop_pending, 1) == 1) {
+  if (atomic_fetch_sub(&stop_pending, 1) == 1)
     stop_wake(&stop_pending);
-  }
   do {
     unsigned turn = atomic_load(&stop_turn);
-    if (atomic_load(&self->park) == STOP_PARKED) {
+    if (atomic_load(&self->park) == STOP_PARKED)
       (void)stop_wait(&stop_turn, turn, NULL);
-    }
     expected = STOP_FREED;
   } while (!atomic_compare_exchange_strong(&self->park, &expected, STOP_RUNS));
   STOP_ACQUIRE(&self->park);
@@ -145,12 +142,11 @@ STOP_PLAIN static void stop_park(tdo_stop_thread_t *self) {
    earlier handler if there is one. */
 static void stop_pass(const struct sigaction *earlier, int signal,
                       siginfo_t *info, void *context) {
-  if (earlier->sa_flags & SA_SIGINFO) {
+  if (earlier->sa_flags & SA_SIGINFO)
     earlier->sa_sigaction(signal, info, context);
-  } else if (earlier->sa_handler != SIG_DFL &&
-             earlier->sa_handler != SIG_IGN) {
+  else if (earlier->sa_handler != SIG_DFL &&
+             earlier->sa_handler != SIG_IGN)
     earlier->sa_handler(signal);
-  }
 }
 
 /* Interrupted on the alternate signal stack, and it cannot be told where the
@@ -168,9 +164,8 @@ static bool stop_evades(tdo_stop_thread_t *self, const void *uc) {
 STOP_PLAIN static void stop_entry(int signal, siginfo_t *info,
                                   void *context) {
 #if STOP_TSAN
-  if (stop_in_sanitizer(context)) {
+  if (stop_in_sanitizer(context))
     return;
-  }
 #endif
   int saved_errno = errno;
   tdo_stop_thread_t *self = stop_self;
@@ -204,18 +199,16 @@ static void stop_resume_entry(int signal, siginfo_t *info, void *context) {
 static void stop_forked(void);
 
 static void stop_add_records(tdo_stop_thread_t *records, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i)
     tdo_ring_append(&stop_free, &records[i].link);
-  }
 }
 
 static tdo_stop_thread_t *stop_new_record(void) {
   tdo_vm_t *vm = tdo_vm_system();
   void *page;
   if (tdo_ring_empty(&stop_free)) {
-    if (vm->reserve_table(&page, vm, vm->page_size) != MPS_RES_OK) {
+    if (vm->reserve_table(&page, vm, vm->page_size) != MPS_RES_OK)
       return NULL;
-    }
     stop_add_records(page, vm->page_size / sizeof(tdo_stop_thread_t));
   }
   tdo_ring_t *link = stop_free.next;
@@ -241,17 +234,15 @@ void tdo_stop_begin(void) {
     return;
   }
   ++stop_depth;
-  if (stop_ready && getpid() != stop_pid) {
+  if (stop_ready && getpid() != stop_pid)
     stop_forked(); /* in a fork handler that ran before the library's */
-  }
 }
 
 void tdo_stop_end(void) {
-  if (stop_depth > 0) {
+  if (stop_depth > 0)
     --stop_depth;
-  } else {
+  else
     tdo_lock_release(&stop_right);
-  }
 }
 
 /* The right for a moment, to change records. */
@@ -263,9 +254,8 @@ static bool stop_take(void) {
 
 static void stop_give(bool quiet) {
   tdo_stop_end();
-  if (quiet) {
+  if (quiet)
     tdo_stop_loud();
-  }
 }
 
 /* Destructor of the key: the thread exits. Destructors of the client's keys
@@ -296,12 +286,10 @@ static bool stop_install(int signal, struct sigaction *earlier,
 }
 
 static bool stop_init(void) {
-  if (stop_ready) {
+  if (stop_ready)
     return true;
-  }
-  if (pthread_key_create(&stop_key, stop_exit) != 0) {
+  if (pthread_key_create(&stop_key, stop_exit) != 0)
     return false;
-  }
   if (!stop_install(CONFIG_PTHREADEXT_SIGSUSPEND, &stop_earlier[0],
                     stop_entry) ||
       !stop_install(CONFIG_PTHREADEXT_SIGRESUME, &stop_earlier[1],
@@ -318,9 +306,8 @@ static bool stop_init(void) {
 /* The record of the calling thread, or NULL if there is no room. */
 static tdo_stop_thread_t *stop_make_self(void) {
   tdo_stop_thread_t *thread = stop_init() ? stop_new_record() : NULL;
-  if (thread == NULL) {
+  if (thread == NULL)
     return NULL;
-  }
   thread->tid = (pid_t)syscall(SYS_gettid);
   thread->references = 0;
   thread->stops = 0;
@@ -341,9 +328,8 @@ static tdo_stop_thread_t *stop_make_self(void) {
 mps_res_t tdo_stop_register(tdo_stop_thread_t **thread_o) {
   bool quiet = stop_take();
   tdo_stop_thread_t *thread = stop_self;
-  if (thread == NULL) {
+  if (thread == NULL)
     thread = stop_make_self();
-  }
   if (thread != NULL) {
     ++thread->references;
     *thread_o = thread;
@@ -373,22 +359,19 @@ bool tdo_stop_is_alive(const tdo_stop_thread_t *thread) {
 static void stop_bury(tdo_stop_thread_t *thread) {
   unsigned expected = STOP_WANTED;
   atomic_store(&thread->alive, false);
-  if (atomic_compare_exchange_strong(&thread->park, &expected, STOP_RUNS)) {
+  if (atomic_compare_exchange_strong(&thread->park, &expected, STOP_RUNS))
     (void)atomic_fetch_sub(&stop_pending, 1);
-  }
 }
 
 static void stop_ask(tdo_stop_thread_t *thread) {
   unsigned expected = STOP_FREED;
   TDO_CHECK(thread->sig == STOP_SIG);
-  if (atomic_compare_exchange_strong(&thread->park, &expected, STOP_PARKED)) {
+  if (atomic_compare_exchange_strong(&thread->park, &expected, STOP_PARKED))
     return; /* it never left the last stop */
-  }
   (void)atomic_fetch_add(&stop_pending, 1);
   atomic_store(&thread->park, STOP_WANTED);
-  if (!stop_signal(thread, CONFIG_PTHREADEXT_SIGSUSPEND)) {
+  if (!stop_signal(thread, CONFIG_PTHREADEXT_SIGSUSPEND))
     stop_bury(thread);
-  }
 }
 
 static bool stop_concerns(const tdo_stop_thread_t *thread) {
@@ -400,9 +383,8 @@ static void stop_ask_again(tdo_stop_thread_t *const threads[], size_t n) {
   for (size_t i = 0; i < n; ++i) {
     if (stop_concerns(threads[i]) &&
         atomic_load(&threads[i]->park) == STOP_WANTED &&
-        !stop_signal(threads[i], CONFIG_PTHREADEXT_SIGSUSPEND)) {
+        !stop_signal(threads[i], CONFIG_PTHREADEXT_SIGSUSPEND))
       stop_bury(threads[i]);
-    }
   }
 }
 
@@ -428,9 +410,8 @@ static struct {
 static bool stop_asleep(tdo_stop_thread_t *const threads[], size_t n) {
   for (size_t i = 0; i < n; ++i) {
     if (stop_concerns(threads[i]) &&
-        atomic_load(&threads[i]->park) == STOP_FREED) {
+        atomic_load(&threads[i]->park) == STOP_FREED)
       return true;
-    }
   }
   return false;
 }
@@ -462,9 +443,8 @@ void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
   TDO_CHECK(tdo_lock_mine(&stop_right));
   stop_grant(stop_asleep(threads, n));
   for (size_t i = 0; i < n; ++i) {
-    if (stop_concerns(threads[i]) && threads[i]->stops++ == 0) {
+    if (stop_concerns(threads[i]) && threads[i]->stops++ == 0)
       stop_ask(threads[i]);
-    }
   }
   while ((pending = atomic_load(&stop_pending)) != 0) {
     if (stop_wait(&stop_pending, pending, &patience) == ETIMEDOUT) {
@@ -483,9 +463,8 @@ void tdo_resume_threads(tdo_stop_thread_t *const threads[], size_t n) {
     unsigned expected = STOP_PARKED;
     if (stop_concerns(threads[i]) && --threads[i]->stops == 0 &&
         atomic_compare_exchange_strong(&threads[i]->park, &expected,
-                                       STOP_FREED)) {
+                                       STOP_FREED))
       any = true;
-    }
   }
   if (any) {
     (void)atomic_fetch_add(&stop_turn, 1);
@@ -495,9 +474,8 @@ void tdo_resume_threads(tdo_stop_thread_t *const threads[], size_t n) {
 }
 
 bool tdo_stop_context(tdo_context_t *ctx_o, const tdo_stop_thread_t *thread) {
-  if (!tdo_stop_is_alive(thread)) {
+  if (!tdo_stop_is_alive(thread))
     return false;
-  }
   TDO_CHECK(atomic_load(&thread->park) == STOP_PARKED);
   tdo_context_linux_fill(ctx_o, thread->context);
   (void)tdo_context_linux_own(ctx_o, thread->context);

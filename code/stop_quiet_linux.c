@@ -22,13 +22,11 @@ bool tdo_stop_quiet(void) {
                              SIGFPE,  SIGTRAP, SIGSYS,
                              CONFIG_PTHREADEXT_SIGSUSPEND};
   sigset_t set;
-  if (quiet_mask.quiet) {
+  if (quiet_mask.quiet)
     return false;
-  }
   (void)sigfillset(&set);
-  for (size_t i = 0; i < sizeof open / sizeof open[0]; ++i) {
+  for (size_t i = 0; i < sizeof open / sizeof open[0]; ++i)
     (void)sigdelset(&set, open[i]);
-  }
   (void)pthread_sigmask(SIG_BLOCK, &set, &quiet_mask.before);
   quiet_mask.quiet = true;
   return true;

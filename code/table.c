@@ -24,9 +24,8 @@ static size_t table_after(const tdo_table_t *table, size_t i) {
 /* Index of KEY, or of the empty entry where its probing ends. */
 static size_t table_place(const tdo_table_t *table, const void *key) {
   size_t i = table_home(table, key);
-  while (table->entries[i].key != NULL && table->entries[i].key != key) {
+  while (table->entries[i].key != NULL && table->entries[i].key != key)
     i = table_after(table, i);
-  }
   return i;
 }
 
@@ -40,10 +39,9 @@ void tdo_table_init(tdo_table_t *table, const tdo_table_memory_t *memory) {
 
 static void table_free(tdo_table_t *table, tdo_table_entry_t *entries,
                        size_t capacity) {
-  if (entries != NULL) {
+  if (entries != NULL)
     table->memory.free(table->memory.closure, entries,
                        capacity * sizeof *entries);
-  }
 }
 
 void tdo_table_finish(tdo_table_t *table) {
@@ -54,16 +52,14 @@ void tdo_table_finish(tdo_table_t *table) {
 
 bool tdo_table_check(const tdo_table_t *table) {
   size_t count = 0;
-  if (table->sig != TABLE_SIG || table->count > table->capacity / 4 * 3) {
+  if (table->sig != TABLE_SIG || table->count > table->capacity / 4 * 3)
     return false; /* .load */
-  }
   for (size_t i = 0; i < table->capacity; ++i) {
     const void *key = table->entries[i].key;
     if (key != NULL) {
       ++count;
-      if (table_place(table, key) != i) {
+      if (table_place(table, key) != i)
         return false; /* .probe */
-      }
     }
   }
   return count == table->count;
@@ -74,13 +70,11 @@ size_t tdo_table_count(const tdo_table_t *table) {
 }
 
 bool tdo_table_get(void **value_o, const tdo_table_t *table, const void *key) {
-  if (table->count == 0 || key == NULL) {
+  if (table->count == 0 || key == NULL)
     return false;
-  }
   const tdo_table_entry_t *entry = &table->entries[table_place(table, key)];
-  if (entry->key == NULL) {
+  if (entry->key == NULL)
     return false;
-  }
   *value_o = entry->value;
   return true;
 }
@@ -91,16 +85,14 @@ static mps_res_t table_resize(tdo_table_t *table, size_t capacity) {
   void *memory;
   mps_res_t res = table->memory.alloc(&memory, table->memory.closure,
                                       capacity * sizeof *old);
-  if (res != MPS_RES_OK) {
+  if (res != MPS_RES_OK)
     return res;
-  }
   memset(memory, 0, capacity * sizeof *old);
   table->entries = memory;
   table->capacity = capacity;
   for (size_t i = 0; i < old_capacity; ++i) {
-    if (old[i].key != NULL) {
+    if (old[i].key != NULL)
       table->entries[table_place(table, old[i].key)] = old[i];
-    }
   }
   table_free(table, old, old_capacity);
   return MPS_RES_OK;
@@ -110,9 +102,8 @@ mps_res_t tdo_table_reserve(tdo_table_t *table, size_t n) {
   size_t capacity = tdo_max(table->capacity, TABLE_FIRST);
   TDO_CHECK(table->sig == TABLE_SIG);
   while (capacity / 4 * 3 < n) {
-    if (capacity > SIZE_MAX / 2 / sizeof(tdo_table_entry_t)) {
+    if (capacity > SIZE_MAX / 2 / sizeof(tdo_table_entry_t))
       return MPS_RES_MEMORY;
-    }
     capacity *= 2;
   }
   return capacity == table->capacity ? MPS_RES_OK
@@ -124,9 +115,8 @@ mps_res_t tdo_table_set(tdo_table_t *table, void *key, void *value) {
   if (table->capacity == 0 ||
       table->entries[table_place(table, key)].key == NULL) {
     mps_res_t res = tdo_table_reserve(table, table->count + 1);
-    if (res != MPS_RES_OK) {
+    if (res != MPS_RES_OK)
       return res;
-    }
     ++table->count;
   }
   size_t i = table_place(table, key);
@@ -154,14 +144,12 @@ static void table_close_hole(tdo_table_t *table, size_t hole) {
 
 bool tdo_table_remove(void **value_o, tdo_table_t *table, const void *key) {
   void *value;
-  if (!tdo_table_get(&value, table, key)) {
+  if (!tdo_table_get(&value, table, key))
     return false;
-  }
   table_close_hole(table, table_place(table, key));
   --table->count;
-  if (value_o != NULL) {
+  if (value_o != NULL)
     *value_o = value;
-  }
   return true;
 }
 
@@ -169,9 +157,8 @@ tdo_table_entry_t *tdo_table_next(const tdo_table_t *table,
                                   size_t *position_io) {
   while (*position_io < table->capacity) {
     tdo_table_entry_t *entry = &table->entries[(*position_io)++];
-    if (entry->key != NULL) {
+    if (entry->key != NULL)
       return entry;
-    }
   }
   return NULL;
 }

@@ -41,9 +41,8 @@ static bool track_double_change(tdo_track_double_t *d, void *base, size_t size,
   size_t limit = page + (size >> d->page_shift);
   TDO_CHECK(limit <= d->pages);
   for (; page < limit; ++page) {
-    if ((d->state[page] & DOUBLE_COVERED) == 0) {
+    if ((d->state[page] & DOUBLE_COVERED) == 0)
       return false;
-    }
     d->state[page] = (uint8_t)((d->state[page] | set) & ~clear);
   }
   return true;
@@ -53,12 +52,10 @@ static mps_res_t track_double_cover(tdo_track_t *track, void *base,
                                     size_t size) {
   tdo_track_double_t *d = track_double_of(track);
   size_t page = track_double_page(d, base);
-  if (!track_double_call(d, TDO_TRACK_COVER, size)) {
+  if (!track_double_call(d, TDO_TRACK_COVER, size))
     return MPS_RES_FAIL;
-  }
-  for (size_t n = size >> d->page_shift; n > 0; --n) {
+  for (size_t n = size >> d->page_shift; n > 0; --n)
     d->state[page++] |= DOUBLE_COVERED;
-  }
   return MPS_RES_OK;
 }
 
@@ -86,20 +83,17 @@ static mps_res_t track_double_harvest(tdo_track_t *track, void *base,
   tdo_track_double_t *d = track_double_of(track);
   size_t page = track_double_page(d, base);
   size_t limit = page + (size >> d->page_shift);
-  if (!track_double_call(d, TDO_TRACK_HARVEST, size)) {
+  if (!track_double_call(d, TDO_TRACK_HARVEST, size))
     return MPS_RES_FAIL;
-  }
   while (page < limit) {
     size_t first = page;
-    while (page < limit && d->state[page] == DOUBLE_COVERED) {
+    while (page < limit && d->state[page] == DOUBLE_COVERED)
       ++page;
-    }
-    if (first < page) {
+    if (first < page)
       visit(closure, d->window + (first << d->page_shift),
             d->window + (page << d->page_shift));
-    } else if ((d->state[page++] & DOUBLE_COVERED) == 0) {
+    else if ((d->state[page++] & DOUBLE_COVERED) == 0)
       return MPS_RES_FAIL;
-    }
   }
   return MPS_RES_OK;
 }

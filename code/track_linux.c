@@ -43,10 +43,9 @@ static int track_ioctl(tdo_track_t *track, int which, unsigned long request,
                        void *argument) {
   int result = ioctl(track->fds[which], request, argument);
   atomic_fetch_add_explicit(&track->counters.calls, 1, memory_order_relaxed);
-  if (result < 0) {
+  if (result < 0)
     atomic_fetch_add_explicit(&track->counters.refused, 1,
                               memory_order_relaxed);
-  }
   return result;
 }
 
@@ -99,13 +98,11 @@ static mps_res_t track_harvest(tdo_track_t *track, void *base, size_t size,
   TDO_CHECK(track->sig == TDO_TRACK_SIG);
   while (scan.start < scan.end) {
     int found = track_ioctl(track, TRACK_PAGEMAP, TRACK_PAGEMAP_SCAN, &scan);
-    if (found < 0 || scan.walk_end <= scan.start) {
+    if (found < 0 || scan.walk_end <= scan.start)
       return MPS_RES_FAIL;
-    }
-    for (int i = 0; i < found; ++i) {
+    for (int i = 0; i < found; ++i)
       visit(closure, (char *)(uintptr_t)regions[i].start,
             (char *)(uintptr_t)regions[i].end);
-    }
     scan.start = scan.walk_end;
   }
   return MPS_RES_OK;
@@ -127,16 +124,13 @@ static const char *track_open_fds(tdo_track_t *track) {
   track->fds[TRACK_EVENTS] = (int)syscall(
       SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | TRACK_USER_MODE_ONLY);
   track->fds[TRACK_PAGEMAP] = -1;
-  if (track->fds[TRACK_EVENTS] < 0) {
+  if (track->fds[TRACK_EVENTS] < 0)
     return "userfaultfd was refused";
-  }
-  if (ioctl(track->fds[TRACK_EVENTS], UFFDIO_API, &api) < 0) {
+  if (ioctl(track->fds[TRACK_EVENTS], UFFDIO_API, &api) < 0)
     return "userfaultfd has no asynchronous write-protection";
-  }
   track->fds[TRACK_PAGEMAP] = tdo_file_open("/proc/self/pagemap", O_RDONLY);
-  if (track->fds[TRACK_PAGEMAP] < 0) {
+  if (track->fds[TRACK_PAGEMAP] < 0)
     return "/proc/self/pagemap cannot be opened";
-  }
   return NULL;
 }
 
@@ -146,9 +140,8 @@ static const char *track_try_scan(tdo_track_t *track) {
                             .flags = TRACK_SCAN_WP | TRACK_SCAN_CHECK,
                             .all_of = TRACK_IS_WRITTEN,
                             .reported = TRACK_IS_WRITTEN};
-  if (ioctl(track->fds[TRACK_PAGEMAP], TRACK_PAGEMAP_SCAN, &scan) < 0) {
+  if (ioctl(track->fds[TRACK_PAGEMAP], TRACK_PAGEMAP_SCAN, &scan) < 0)
     return "PAGEMAP_SCAN is missing";
-  }
   return NULL;
 }
 
@@ -180,9 +173,8 @@ mps_res_t tdo_track_open(tdo_track_t *track, const char **why_o) {
   const char *why;
   memcpy(track, &methods, sizeof *track);
   why = track_open_fds(track);
-  if (why == NULL) {
+  if (why == NULL)
     why = track_try_scan(track);
-  }
   if (why != NULL) {
     track_close_fds(track);
     *why_o = why;

@@ -37,9 +37,8 @@ static size_t double_start(const tdo_vm_double_t *d, size_t page) {
 
 static size_t double_end(const tdo_vm_double_t *d, size_t page) {
   size_t end = tdo_bits_next_set(d->starts, page + 1, d->options.pages);
-  while (d->access[end - 1] == DOUBLE_HOLE) {
+  while (d->access[end - 1] == DOUBLE_HOLE)
     --end; /* mappings are followed by holes that no start marks */
-  }
   return end;
 }
 
@@ -62,9 +61,8 @@ static bool double_at_limit(const tdo_vm_double_t *d) {
 
 /* Split the mapping before PAGE; false at the limit. */
 static bool double_split(tdo_vm_double_t *d, size_t page) {
-  if (double_at_limit(d)) {
+  if (double_at_limit(d))
     return false;
-  }
   double_set_start(d, page, true);
   return true;
 }
@@ -79,22 +77,19 @@ static bool double_joins(const tdo_vm_double_t *d, size_t page,
 /* [FIRST, LIMIT), within one mapping, gets ACCESS, as mprotect does it. */
 static bool double_change_part(tdo_vm_double_t *d, size_t first, size_t limit,
                                uint8_t access) {
-  if (d->access[first] == access) {
+  if (d->access[first] == access)
     return true;
-  }
   size_t end = double_end(d, first);
   bool head = double_is_start(d, first), tail = limit == end;
   bool joins_left = head && double_joins(d, first - 1, access);
   bool joins_right = tail && double_joins(d, limit, access);
   if (!joins_left && !joins_right &&
       ((!head && !double_split(d, first)) ||
-       (!tail && !double_split(d, limit)))) {
+       (!tail && !double_split(d, limit))))
     return false;
-  }
   memset(d->access + first, access, limit - first);
-  if (joins_right) {
+  if (joins_right)
     double_set_start(d, limit, false); /* first: see mappings_most */
-  }
   double_set_start(d, first, !joins_left);
   double_set_start(d, limit,
                    limit < end ||
@@ -109,9 +104,8 @@ static bool double_change(tdo_vm_double_t *d, size_t first, size_t limit,
   while (first < limit) {
     size_t part = tdo_min(double_end(d, first), limit);
     uint8_t access = (uint8_t)(bits | (d->access[first] & kept));
-    if (!double_change_part(d, first, part, access)) {
+    if (!double_change_part(d, first, part, access))
       return false;
-    }
     first = part;
   }
   return true;
@@ -121,15 +115,13 @@ static bool double_change(tdo_vm_double_t *d, size_t first, size_t limit,
 static bool double_replace(tdo_vm_double_t *d, size_t first, size_t limit,
                            uint8_t access) {
   if (double_start(d, first) < first && double_end(d, first) > limit &&
-      double_at_limit(d)) {
+      double_at_limit(d))
     return false;
-  }
   bool hole = access == DOUBLE_HOLE;
   bool joins_left = !hole && double_joins(d, first - 1, access);
   bool joins_right = !hole && double_joins(d, limit, access);
-  for (size_t p = first; p < limit; ++p) {
+  for (size_t p = first; p < limit; ++p)
     double_set_start(d, p, false);
-  }
   memset(d->access + first, access, limit - first);
   double_set_start(d, first, !hole && !joins_left);
   double_set_start(d, limit,
@@ -142,10 +134,9 @@ static bool double_replace(tdo_vm_double_t *d, size_t first, size_t limit,
 static size_t double_data(const tdo_vm_double_t *d, size_t first,
                           size_t limit) {
   size_t data = 0;
-  for (size_t p = first; p < limit; ++p) {
+  for (size_t p = first; p < limit; ++p)
     data += d->access[p] != DOUBLE_HOLE &&
             (d->access[p] & ~DOUBLE_HUGE) == TDO_ACCESS_WRITE;
-  }
   return data;
 }
 
@@ -184,9 +175,8 @@ static void double_record(tdo_vm_double_t *d, tdo_vm_call_kind_t kind,
     call->size = size;
   }
   ++d->calls_count;
-  if (refused) {
+  if (refused)
     (void)atomic_fetch_add(&d->vm.counters.refused, 1);
-  }
 }
 
 static bool double_in_window(const tdo_vm_double_t *d, const void *base,
@@ -212,9 +202,8 @@ static bool double_find_hole(size_t *first_o, const tdo_vm_double_t *d,
                              size_t pages, size_t align) {
   size_t run = 0;
   for (size_t p = 0; p < d->options.pages; ++p) {
-    if (run == 0 && (uintptr_t)double_addr(d, p) % align != 0) {
+    if (run == 0 && (uintptr_t)double_addr(d, p) % align != 0)
       continue;
-    }
     run = d->access[p] == DOUBLE_HOLE ? run + 1 : 0;
     if (run == pages) {
       *first_o = p + 1 - pages;
@@ -234,9 +223,8 @@ static mps_res_t double_reserve(void **base_o, tdo_vm_t *vm, size_t size,
   void *base = ok ? double_addr(d, first) : NULL;
   (void)atomic_fetch_add(&vm->counters.map, 1);
   double_record(d, TDO_VM_RESERVE, base, size, TDO_ACCESS_NONE, !ok);
-  if (!ok) {
+  if (!ok)
     return MPS_RES_RESOURCE;
-  }
   memset(d->access + first, TDO_ACCESS_NONE, pages);
   double_set_start(d, first, true);
   *base_o = base;
@@ -269,9 +257,8 @@ static mps_res_t double_reserve_outside(
   tdo_vm_double_t *d = double_of(vm);
   mps_res_t res = MPS_RES_RESOURCE;
   (void)atomic_fetch_add(&vm->counters.map, 1);
-  if (!double_told_to_refuse(d, kind)) {
+  if (!double_told_to_refuse(d, kind))
     res = method(base_o, tdo_vm_system(), double_real_size(size));
-  }
   double_record(d, kind, NULL, size, access, res != MPS_RES_OK);
   return res;
 }
@@ -305,9 +292,8 @@ static mps_res_t double_set_access(tdo_vm_double_t *d, tdo_vm_call_kind_t kind,
             double_change(d, first, first + pages, (uint8_t)access,
                           DOUBLE_HUGE);
   mps_res_t res = ok ? MPS_RES_OK : MPS_RES_MEMORY;
-  if (ok && behind != NULL) {
+  if (ok && behind != NULL)
     res = behind->protect(behind, base, size, access);
-  }
   double_record(d, kind, base, size, access, res != MPS_RES_OK);
   return res;
 }
@@ -346,9 +332,8 @@ static mps_res_t double_hide(tdo_vm_t *vm, void *base, size_t size,
               ? MPS_RES_OK
               : MPS_RES_FAIL;
   }
-  if (res == MPS_RES_OK && behind != NULL) {
+  if (res == MPS_RES_OK && behind != NULL)
     res = behind->hide(behind, base, size, away);
-  }
   double_record(d, TDO_VM_HIDE, base, size, TDO_ACCESS_NONE,
                 res != MPS_RES_OK);
   return res;
@@ -365,9 +350,8 @@ static mps_res_t double_show(tdo_vm_t *vm, void *base, size_t size, void *away,
             double_change(d, first, first + pages, (uint8_t)access,
                           DOUBLE_HUGE);
   mps_res_t res = ok ? MPS_RES_OK : MPS_RES_MEMORY;
-  if (ok && behind != NULL) {
+  if (ok && behind != NULL)
     res = behind->show(behind, base, size, away, access);
-  }
   double_record(d, TDO_VM_SHOW, base, size, access, res != MPS_RES_OK);
   return res;
 }
@@ -377,9 +361,8 @@ static void double_copy(tdo_vm_t *vm, void *base, size_t size, void *away) {
   tdo_vm_t *behind = d->options.behind;
   TDO_CHECK(tdo_vm_double_access(d, base) == TDO_ACCESS_WRITE);
   double_record(d, TDO_VM_COPY, base, size, TDO_ACCESS_WRITE, false);
-  if (behind != NULL) {
+  if (behind != NULL)
     behind->copy(behind, base, size, away);
-  }
 }
 
 static mps_res_t double_decommit(tdo_vm_t *vm, void *base, size_t size) {
@@ -409,9 +392,8 @@ static mps_res_t double_advise_huge(tdo_vm_t *vm, void *base, size_t size) {
             double_change(d, first, first + pages, DOUBLE_HUGE,
                           (uint8_t)~DOUBLE_HUGE);
   double_record(d, TDO_VM_ADVISE, base, size, TDO_ACCESS_NONE, !ok);
-  if (!ok) {
+  if (!ok)
     return MPS_RES_MEMORY;
-  }
   return behind == NULL ? MPS_RES_OK : behind->advise_huge(behind, base, size);
 }
 
@@ -420,9 +402,8 @@ static void double_populate(tdo_vm_t *vm, void *base, size_t size) {
   tdo_vm_t *behind = d->options.behind;
   TDO_CHECK(double_is_reserved(d, base, size));
   double_record(d, TDO_VM_POPULATE, base, size, TDO_ACCESS_NONE, false);
-  if (behind != NULL) {
+  if (behind != NULL)
     behind->populate(behind, base, size);
-  }
 }
 
 static void double_taken(tdo_vm_t *vm, void *limit) {
@@ -431,9 +412,8 @@ static void double_taken(tdo_vm_t *vm, void *limit) {
 
 static void double_calls(tdo_vm_t *vm, bool many) {
   tdo_vm_t *behind = double_of(vm)->options.behind;
-  if (behind != NULL) {
+  if (behind != NULL)
     behind->calls(behind, many);
-  }
 }
 
 static size_t double_huge_size(tdo_vm_t *vm) {
@@ -467,9 +447,8 @@ static mps_res_t double_make_window(tdo_vm_double_t *d) {
   size_t size = d->options.pages * d->vm.page_size;
   void *window = (void *)((uintptr_t)1 << (sizeof(void *) > 4 ? 46 : 30));
   mps_res_t res = MPS_RES_OK;
-  if (behind != NULL) {
+  if (behind != NULL)
     res = behind->reserve(&window, behind, size, behind->page_size);
-  }
   d->window = window;
   return res;
 }
@@ -502,13 +481,11 @@ mps_res_t tdo_vm_double_init(tdo_vm_double_t *d,
     tdo_vm_t *behind = options->behind;
     d->vm.page_size = behind != NULL ? behind->page_size : DOUBLE_PAGE;
   }
-  if (options->mapping_limit == 0) {
+  if (options->mapping_limit == 0)
     d->options.mapping_limit = SIZE_MAX;
-  }
   mps_res_t res = double_make_tables(d);
-  if (res != MPS_RES_OK) {
+  if (res != MPS_RES_OK)
     return res;
-  }
   res = double_make_window(d);
   if (res != MPS_RES_OK) {
     tdo_vm_system()->release(tdo_vm_system(), d->tables, d->tables_size);
@@ -522,9 +499,8 @@ void tdo_vm_double_finish(tdo_vm_double_t *d) {
   tdo_vm_t *behind = d->options.behind;
   TDO_CHECK(d->sig == DOUBLE_SIG);
   d->sig = TDO_SIG_DEAD;
-  if (behind != NULL) {
+  if (behind != NULL)
     behind->release(behind, d->window, d->options.pages * d->vm.page_size);
-  }
   tdo_vm_system()->release(tdo_vm_system(), d->tables, d->tables_size);
 }
 
@@ -535,9 +511,8 @@ bool tdo_vm_double_check(const tdo_vm_double_t *d) {
     bool is_start = double_is_start(d, p);
     mappings += is_start;
     if (d->access[p] == DOUBLE_HOLE ? is_start
-                                    : d->access[p] != before && !is_start) {
+                                    : d->access[p] != before && !is_start)
       return false;
-    }
   }
   return d->sig == DOUBLE_SIG && mappings == d->mappings;
 }

@@ -32,9 +32,8 @@
 
 static void vm_count(tdo_vm_t *vm, atomic_ulong *calls, bool ok) {
   atomic_fetch_add_explicit(calls, 1, memory_order_relaxed);
-  if (!ok) {
+  if (!ok)
     atomic_fetch_add_explicit(&vm->counters.refused, 1, memory_order_relaxed);
-  }
 }
 
 /* The address, or NULL if refused. HINT is used as it is with MAP_FIXED. */
@@ -92,9 +91,8 @@ static bool vm_is_pages(const tdo_vm_t *vm, const void *base, size_t size) {
 /* Cut [BASE, LIMIT) off a fresh reservation. If the system refuses, at the
    mapping limit, the piece stays reserved for good: address space only. */
 static void vm_trim(tdo_vm_t *vm, uintptr_t base, uintptr_t limit) {
-  if (base < limit) {
+  if (base < limit)
     (void)vm_sys_unmap(vm, (void *)base, limit - base);
-  }
 }
 
 /* Does the process lock all its memory (mlockall)? So it was when the last
@@ -111,9 +109,8 @@ static atomic_bool vm_locks;
 static bool vm_prime(tdo_vm_t *vm, void *base, size_t size) {
   bool locks = !vm_sys_drop(vm, base, vm->page_size);
   atomic_store_explicit(&vm_locks, locks, memory_order_relaxed);
-  if (locks || !vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE, 0)) {
+  if (locks || !vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE, 0))
     return true;
-  }
   *(volatile char *)base = 0;
   return vm_sys_protect(vm, base, size, PROT_NONE, 0);
 }
@@ -123,13 +120,11 @@ static mps_res_t vm_reserve(void **base_o, tdo_vm_t *vm, size_t size,
   TDO_CHECK(size > 0 && size % vm->page_size == 0);
   TDO_CHECK(tdo_is_pow2(align) && align >= vm->page_size);
   size_t slack = align - vm->page_size;
-  if (size > SIZE_MAX - slack) {
+  if (size > SIZE_MAX - slack)
     return MPS_RES_RESOURCE;
-  }
   void *raw = vm_sys_map(vm, NULL, size + slack, PROT_NONE, 0);
-  if (raw == NULL) {
+  if (raw == NULL)
     return MPS_RES_RESOURCE;
-  }
   uintptr_t base = tdo_round_up((uintptr_t)raw, align);
   vm_trim(vm, (uintptr_t)raw, base);
   vm_trim(vm, base + size, (uintptr_t)raw + size + slack);
@@ -172,9 +167,8 @@ static mps_res_t vm_reserve_table(void **base_o, tdo_vm_t *vm, size_t size) {
       atomic_load_explicit(&vm_locks, memory_order_relaxed)
           ? vm_map_locked(vm, size)
           : vm_sys_map(vm, NULL, size, PROT_READ | PROT_WRITE, 0);
-  if (base == NULL) {
+  if (base == NULL)
     return MPS_RES_RESOURCE;
-  }
   *base_o = base;
   return MPS_RES_OK;
 }
@@ -198,9 +192,8 @@ static void vm_look_again(void) {
 static bool vm_data(size_t *limit_o, size_t *taken_o, tdo_vm_t *vm) {
   size_t limit, pages;
   if (atomic_load_explicit(&vm_unlooked, memory_order_relaxed) <
-      VM_DATA_LOOK) {
+      VM_DATA_LOOK)
     return false;
-  }
   limit = tdo_vm_data_limit();
   if (limit == SIZE_MAX) {
     atomic_store_explicit(&vm_unlooked, 0, memory_order_relaxed);
@@ -230,9 +223,8 @@ static mps_res_t vm_commit(tdo_vm_t *vm, void *base, size_t size) {
        vm_sys_protect(vm, base, size, PROT_READ | PROT_WRITE,
                       size / vm->page_size);
   (void)atomic_fetch_sub_explicit(&vm->owed, size, memory_order_relaxed);
-  if (!ok) {
+  if (!ok)
     vm_look_again();
-  }
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
@@ -240,9 +232,8 @@ static mps_res_t vm_decommit(tdo_vm_t *vm, void *base, size_t size) {
   TDO_CHECK(vm_is_pages(vm, base, size));
   /* One call drops the pages, takes the access and, where memory is charged
      ahead, gives the charge back. */
-  if (vm_sys_map(vm, base, size, PROT_NONE, MAP_FIXED) != NULL) {
+  if (vm_sys_map(vm, base, size, PROT_NONE, MAP_FIXED) != NULL)
     return MPS_RES_OK;
-  }
   (void)vm_sys_drop(vm, base, size); /* never splits a mapping */
   return MPS_RES_MEMORY;
 }
@@ -252,9 +243,8 @@ static mps_res_t vm_protect(tdo_vm_t *vm, void *base, size_t size,
   int prot = (access & 1 ? PROT_READ : 0) | (access & 2 ? PROT_WRITE : 0);
   TDO_CHECK(vm_is_pages(vm, base, size));
   bool ok = vm_sys_protect(vm, base, size, prot, size / vm->page_size);
-  if (!ok) {
+  if (!ok)
     vm_look_again();
-  }
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
 }
 
@@ -300,17 +290,15 @@ static void vm_emptied(tdo_vm_t *vm, void *away, size_t size) {
 
 static mps_res_t vm_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
   TDO_CHECK(vm_is_pages(vm, base, size) && vm_is_pages(vm, away, size));
-  if (!vm_is_one(vm, base, size)) {
+  if (!vm_is_one(vm, base, size))
     return MPS_RES_LIMIT;
-  }
   if (!vm_sys_move(vm, base, size, away)) {
     /* EINVAL: the kernel, too old for it, has not begun. */
     return errno == EINVAL || vm_mend(vm, away, size) ? MPS_RES_MEMORY
                                                       : MPS_RES_RESOURCE;
   }
-  if (vm_sys_protect(vm, base, size, PROT_NONE, size / vm->page_size)) {
+  if (vm_sys_protect(vm, base, size, PROT_NONE, size / vm->page_size))
     return MPS_RES_OK;
-  }
   if (vm_sys_move(vm, away, size, base)) {
     vm_emptied(vm, away, size);
     return MPS_RES_MEMORY;
@@ -402,9 +390,8 @@ tdo_vm_t *tdo_vm_system(void) {
 
 size_t tdo_vm_address_limit(void) {
   struct rlimit limit;
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
     return SIZE_MAX;
-  }
   size_t pages = tdo_file_number("/proc/self/statm", 0);
   size_t page_size = tdo_vm_system()->page_size;
   size_t used = pages == SIZE_MAX ? 0 : pages * page_size;

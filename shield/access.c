@@ -20,14 +20,12 @@ size_t tdo_shield_edges(const tdo_shield_t *sh, size_t first, size_t limit) {
   for (; page + TDO_LANES <= limit; page += TDO_LANES) {
     tdo_lanes_t change = tdo_shield_given(access_load(sh->actual, page)) ^
                          tdo_shield_given(access_load(sh->actual, page - 1));
-    if (change != 0) {
+    if (change != 0)
       edges += tdo_lanes_count(tdo_lanes_nonzero(change));
-    }
   }
-  for (; page < limit; ++page) {
+  for (; page < limit; ++page)
     edges += tdo_shield_given(sh->actual[page]) !=
              tdo_shield_given(sh->actual[page - 1]);
-  }
   return edges;
 }
 
@@ -37,13 +35,11 @@ static size_t access_others(const tdo_shield_t *sh, size_t first, size_t limit,
   size_t others = 0, page = first;
   for (; page + TDO_LANES <= limit; page += TDO_LANES) {
     tdo_lanes_t change = access_load(sh->actual, page) ^ tdo_lanes_all(access);
-    if (change != 0) {
+    if (change != 0)
       others += tdo_lanes_count(tdo_lanes_nonzero(change));
-    }
   }
-  for (; page < limit; ++page) {
+  for (; page < limit; ++page)
     others += sh->actual[page] != access;
-  }
   return others;
 }
 
@@ -51,9 +47,8 @@ static size_t access_others(const tdo_shield_t *sh, size_t first, size_t limit,
 size_t tdo_shield_writable(const tdo_shield_t *sh, size_t first,
                            size_t limit) {
   size_t writable = 0;
-  if (first >= limit) {
+  if (first >= limit)
     return 0;
-  }
   TDO_LANES_FOR(group, first, limit) {
     tdo_lanes_t given = tdo_shield_given(tdo_lanes_load(sh->actual, group));
     writable += tdo_lanes_count(given >> 1 & tdo_lanes_all(1) &
@@ -64,18 +59,16 @@ size_t tdo_shield_writable(const tdo_shield_t *sh, size_t first,
 
 size_t tdo_shield_count_owed(const tdo_shield_t *sh) {
   size_t committed = 0;
-  for (size_t page = sh->used_low; page < sh->used_high; ++page) {
+  for (size_t page = sh->used_low; page < sh->used_high; ++page)
     committed += (sh->state[page] & TDO_PAGE_COMMITTED) != 0;
-  }
   return committed - tdo_shield_writable(sh, sh->used_low, sh->used_high);
 }
 
 void tdo_shield_owe(tdo_shield_t *sh, size_t n) {
   sh->owed += n;
-  if (n != 0) {
+  if (n != 0)
     (void)atomic_fetch_add_explicit(&sh->vm->owed, n << sh->page_shift,
                                     memory_order_relaxed);
-  }
 }
 
 /* [FIRST, LIMIT) is about to have ACCESS: what the closing call took for owed
@@ -83,9 +76,8 @@ void tdo_shield_owe(tdo_shield_t *sh, size_t n) {
 static void access_owe(tdo_shield_t *sh, size_t first, size_t limit,
                        unsigned access) {
   size_t closed = tdo_shield_writable(sh, first, limit);
-  if (tdo_shield_given(access) >> 1 & 1) {
+  if (tdo_shield_given(access) >> 1 & 1)
     closed -= limit - first;
-  }
   tdo_shield_owe(sh, closed - sh->owed_ahead);
   sh->owed_ahead = 0;
 }
@@ -100,24 +92,20 @@ size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
   size_t changed = access_others(sh, first, limit, access);
   size_t low = tdo_max(first, 1), high = tdo_min(limit + 1, sh->pages);
   size_t edges;
-  if (changed > 0 || sh->owed_ahead > 0) {
+  if (changed > 0 || sh->owed_ahead > 0)
     access_owe(sh, first, limit, access);
-  }
-  if (changed == 0) {
+  if (changed == 0)
     return 0;
-  }
   edges = tdo_shield_edges(sh, low, high);
   memset(sh->actual + first, (int)access, limit - first);
   sh->used_low = tdo_min(sh->used_low, first);
   sh->used_high = tdo_max(sh->used_high, limit);
-  if (first > 0) {
+  if (first > 0)
     sh->stats.mappings +=
         tdo_shield_given(sh->actual[first - 1]) != tdo_shield_given(access);
-  }
-  if (limit < sh->pages) {
+  if (limit < sh->pages)
     sh->stats.mappings +=
         tdo_shield_given(sh->actual[limit]) != tdo_shield_given(access);
-  }
   sh->stats.mappings -= edges;
   sh->stats.mappings_most =
       tdo_max(sh->stats.mappings_most, sh->stats.mappings);
@@ -152,12 +140,10 @@ static bool access_ask(tdo_shield_t *sh, size_t first, size_t limit,
 static bool access_copy(tdo_shield_t *sh) {
   bool quiet = tdo_stop_quiet();
   bool ok = access_ask(sh, 0, sh->pages, TDO_ACCESS_WRITE);
-  if (ok) {
+  if (ok)
     tdo_shield_show_copies(sh);
-  }
-  if (quiet) {
+  if (quiet)
     tdo_stop_loud();
-  }
   return ok;
 }
 
@@ -167,22 +153,19 @@ static bool access_copy(tdo_shield_t *sh) {
 bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
                         tdo_access_t access) {
   TDO_CRITICAL(first < limit && limit <= sh->pages);
-  if (sh->hidden > 0 && !tdo_shield_show(sh, first, limit, access)) {
+  if (sh->hidden > 0 && !tdo_shield_show(sh, first, limit, access))
     return limit - first == sh->pages && access == TDO_ACCESS_WRITE &&
            access_copy(sh);
-  }
   return access_ask(sh, first, limit, access);
 }
 
 /* Set and note the access of a range; false if refused. */
 static bool access_call(tdo_shield_t *sh, size_t first, size_t limit,
                         tdo_access_t access) {
-  if (sh->track != NULL) {
+  if (sh->track != NULL)
     return tdo_shield_track_access(sh, first, limit, access);
-  }
-  if (!tdo_shield_protect(sh, first, limit, access)) {
+  if (!tdo_shield_protect(sh, first, limit, access))
     return false;
-  }
   tdo_shield_changed(sh, tdo_shield_note_access(sh, first, limit, access));
   return true;
 }
@@ -193,9 +176,8 @@ static bool access_hides(const tdo_shield_t *sh, size_t first, size_t limit) {
   first = tdo_max(first, sh->used_low);
   limit = tdo_min(limit, sh->used_high);
   for (size_t page = first; page < limit; ++page) {
-    if ((sh->state[page] & TDO_BAR_READ) != 0 && sh->depth[page] == 0) {
+    if ((sh->state[page] & TDO_BAR_READ) != 0 && sh->depth[page] == 0)
       return true;
-    }
   }
   return false;
 }
@@ -233,13 +215,11 @@ static void access_extend(const tdo_shield_t *sh, size_t *first_io,
     size_t in = runs == 0 ? first : first - 1;
     size_t out = runs == 0 ? limit - 1 : limit;
     while (first > sh->used_low && tdo_shield_given(sh->actual[first - 1]) ==
-                                       tdo_shield_given(sh->actual[in])) {
+                                       tdo_shield_given(sh->actual[in]))
       --first;
-    }
     while (limit < sh->used_high && tdo_shield_given(sh->actual[limit]) ==
-                                        tdo_shield_given(sh->actual[out])) {
+                                        tdo_shield_given(sh->actual[out]))
       ++limit;
-    }
   }
   *first_io = first;
   *limit_io = limit;
@@ -258,9 +238,8 @@ static bool access_open_wider(tdo_shield_t *sh, size_t first, size_t limit) {
       access_extend(sh, &first, &limit, runs);
     }
     runs = runs == 0 ? 1 : 2 * runs;
-    if (access_hides(sh, first, limit)) {
+    if (access_hides(sh, first, limit))
       tdo_shield_stop(sh);
-    }
     if (access_call(sh, first, limit, TDO_ACCESS_WRITE)) {
       access_drop(sh, first, limit);
       tdo_bits_clear_range(sh->differ, first, limit);
@@ -296,22 +275,20 @@ static void access_open(tdo_shield_t *sh, size_t first, size_t limit) {
 }
 
 void tdo_shield_give_up(tdo_shield_t *sh, size_t first, size_t limit) {
-  if (access_hides(sh, first, limit)) {
+  if (access_hides(sh, first, limit))
     tdo_shield_stop(sh);
-  }
   access_drop(sh, first, limit);
   access_open(sh, first, limit);
 }
 
 static void access_set(tdo_shield_t *sh, size_t first, size_t limit,
                        tdo_access_t access) {
-  if (access == TDO_ACCESS_WRITE) {
+  if (access == TDO_ACCESS_WRITE)
     access_open(sh, first, limit);
-  } else if (access_call(sh, first, limit, access)) {
+  else if (access_call(sh, first, limit, access))
     tdo_bits_clear_range(sh->differ, first, limit);
-  } else {
+  else
     tdo_shield_give_up(sh, first, limit);
-  }
 }
 
 void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
@@ -323,9 +300,8 @@ void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
   }
   while (first < limit) {
     away = tdo_shield_hidden_in(sh, first, limit, &end);
-    if (first < away) {
+    if (first < away)
       access_set(sh, first, away, TDO_ACCESS_NONE);
-    }
     first = end;
   }
 }
@@ -333,9 +309,8 @@ void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
 void tdo_shield_open_surely(tdo_shield_t *sh, size_t page) {
   size_t calls = sh->stats.calls;
   tdo_shield_give_up(sh, page, page + 1);
-  if (sh->stats.calls == calls) {
+  if (sh->stats.calls == calls)
     (void)tdo_shield_protect(sh, page, page + 1, TDO_ACCESS_WRITE);
-  }
 }
 
 /* A signal handler comes at any moment, also in the middle of a request or a
@@ -373,7 +348,6 @@ void tdo_shield_catch_up(tdo_shield_t *sh) {
   sh->forced_low = sh->pages;
   sh->forced_high = 0;
   sh->forced = false;
-  if (quiet) {
+  if (quiet)
     tdo_stop_loud();
-  }
 }

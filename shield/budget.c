@@ -12,9 +12,8 @@
 
 size_t tdo_shield_budget(tdo_vm_t *vm, double fraction) {
   size_t limit = vm->mapping_limit(vm);
-  if (limit == SIZE_MAX || fraction >= 1.0) {
+  if (limit == SIZE_MAX || fraction >= 1.0)
     return limit;
-  }
   return fraction > 0.0 ? (size_t)((double)limit * fraction) : 0;
 }
 
@@ -33,9 +32,8 @@ static size_t budget_threshold(const tdo_shield_t *sh, size_t excess) {
     size_t edges = budget_edges(sh, piece);
     buckets[edges / BUDGET_BUCKET] += edges;
   }
-  while (bucket > 0 && (sum += buckets[bucket]) < excess) {
+  while (bucket > 0 && (sum += buckets[bucket]) < excess)
     --bucket;
-  }
   return tdo_max(bucket * BUDGET_BUCKET, 3); /* opening leaves up to two */
 }
 
@@ -58,12 +56,10 @@ static void budget_open_piece(tdo_shield_t *sh, size_t piece) {
         limit = page + 1;
       }
     }
-    if (first < limit) {
+    if (first < limit)
       tdo_shield_give_up(sh, first, limit);
-    }
-    while (page < end && !budget_openable(sh, page)) {
+    while (page < end && !budget_openable(sh, page))
       ++page;
-    }
   }
 }
 
@@ -75,9 +71,8 @@ static void budget_save(tdo_shield_t *sh, size_t target) {
   while (sh->economized < sh->used_high && sh->stats.mappings > target) {
     size_t edges = budget_edges(sh, sh->economized);
     if (edges >= sh->economize_edges) {
-      if (opened >= sh->reach) {
+      if (opened >= sh->reach)
         return;
-      }
       budget_open_piece(sh, sh->economized);
       opened += BUDGET_PIECE + edges * BUDGET_EDGE;
     }

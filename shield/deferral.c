@@ -13,9 +13,8 @@
    than twice what it must. A setting that is never reached stays so. */
 static unsigned deferral_patience(const tdo_shield_t *sh, unsigned state) {
   unsigned hits = state / TDO_PAGE_HITS, hit = sh->settings.defer_hit;
-  if (hits == 0) {
+  if (hits == 0)
     return sh->settings.defer_fresh;
-  }
   return hit > UINT8_MAX ? hit
                          : (unsigned)tdo_min(hit << (hits - 1), UINT8_MAX);
 }
@@ -37,9 +36,8 @@ void tdo_shield_begin_offers(tdo_shield_t *sh) {
 static bool deferral_grants(const tdo_shield_t *sh, size_t page, bool room) {
   unsigned state = sh->state[page];
   unsigned calm = (unsigned)tdo_min(sh->calm[page] + 1u, UINT8_MAX);
-  if ((state & TDO_BAR_WRITE) != 0) {
+  if ((state & TDO_BAR_WRITE) != 0)
     return true;
-  }
   return room && calm >= deferral_patience(sh, state);
 }
 
@@ -51,9 +49,8 @@ static size_t deferral_consider(tdo_shield_t *sh, size_t first, size_t limit,
   bool fresh = (sh->state[first] & TDO_BAR_WRITE) == 0;
   size_t page = first;
   do {
-    if (sh->calm[page] < UINT8_MAX) {
+    if (sh->calm[page] < UINT8_MAX)
       ++sh->calm[page];
-    }
     ++page;
   } while (
       page < limit && deferral_grants(sh, page, room) == granted &&
@@ -61,9 +58,8 @@ static size_t deferral_consider(tdo_shield_t *sh, size_t first, size_t limit,
   if (granted && fresh) {
     sh->ready += page - first;
     if (sh->batches &&
-        tdo_max(sh->ready, sh->ready_before) < TDO_SHIELD_BATCH) {
+        tdo_max(sh->ready, sh->ready_before) < TDO_SHIELD_BATCH)
       granted = false;
-    }
   }
   *granted_o = granted;
   return page - first;
@@ -75,11 +71,10 @@ size_t tdo_shield_offer(tdo_shield_t *sh, size_t first, size_t limit,
   size_t n = limit - first;
   tdo_shield_check_range(sh, first, limit);
   TDO_CRITICAL(first < limit);
-  if (sh->settings.mode == TDO_SHIELD_OFF) {
+  if (sh->settings.mode == TDO_SHIELD_OFF)
     granted = false;
-  } else if (tdo_shield_defers(sh) && sh->track == NULL) {
+  else if (tdo_shield_defers(sh) && sh->track == NULL)
     n = deferral_consider(sh, first, limit, &granted);
-  }
   tdo_shield_request(sh, TDO_REQUEST_OFFER, granted, first, first + n);
   if (granted) {
     ++sh->stats.raises;
@@ -107,9 +102,8 @@ static size_t deferral_trail(const tdo_shield_t *sh, size_t page, bool up) {
   for (size_t i = 1; i <= TDO_SHIELD_REGION; ++i) {
     size_t next = up ? page + i : page - i;
     if (next >= sh->pages || (sh->state[next] & TDO_PAGE_ADOPTED) == 0 ||
-        (sh->state[next] & TDO_PAGE_BARS) != 0) {
+        (sh->state[next] & TDO_PAGE_BARS) != 0)
       break;
-    }
     hits += sh->state[next] >= TDO_PAGE_HITS;
   }
   return hits;
@@ -143,9 +137,8 @@ static size_t deferral_dense_span(const tdo_shield_t *sh, size_t page) {
     size_t other = (page / span ^ 1) * span;
     deferral_count_hits(sh, tdo_min(other, sh->pages),
                         tdo_min(other + span, sh->pages), &hits, &barred);
-    if (hits > 1 && hits * DEFERRAL_SPREAD >= hits + barred) {
+    if (hits > 1 && hits * DEFERRAL_SPREAD >= hits + barred)
       dense = 2 * span;
-    }
   }
   return dense;
 }
@@ -191,21 +184,18 @@ void tdo_shield_hit(tdo_shield_t *sh, size_t page, tdo_bar_t bars) {
   sh->hit = true;
   sh->stats.hits_stale += bars == 0;
   sh->stats.hits_read += (bars & TDO_BAR_READ) != 0;
-  if (sh->track != NULL) {
+  if (sh->track != NULL)
     tdo_shield_track_hit(sh, page);
-  }
   if (bars == 0) { /* else, should the table be wrong, hits never end */
     tdo_shield_open_surely(sh, page);
   }
   if ((bars & TDO_BAR_WRITE) != 0) {
     ++sh->stats.hits_write;
     sh->state[page] &= (uint8_t)~TDO_PAGE_SPREAD;
-    if (sh->state[page] / TDO_PAGE_HITS < TDO_PAGE_HITS_MOST) {
+    if (sh->state[page] / TDO_PAGE_HITS < TDO_PAGE_HITS_MOST)
       sh->state[page] += TDO_PAGE_HITS;
-    }
     sh->calm[page] = 0;
-    if (tdo_shield_defers(sh) && sh->track == NULL) {
+    if (tdo_shield_defers(sh) && sh->track == NULL)
       deferral_spread(sh, page);
-    }
   }
 }

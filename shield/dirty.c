@@ -69,16 +69,13 @@ static bool dirty_open_pages(tdo_shield_t *sh, size_t first, size_t limit) {
   while (page < limit) {
     uint8_t *next = memchr(sh->actual + page, TDO_ACCESS_READ, limit - page);
     size_t end;
-    if (next == NULL) {
+    if (next == NULL)
       return true;
-    }
     page = end = (size_t)(next - sh->actual);
-    while (end < limit && sh->actual[end] == TDO_ACCESS_READ) {
+    while (end < limit && sh->actual[end] == TDO_ACCESS_READ)
       ++end;
-    }
-    if (!tdo_shield_protect(sh, page, end, TDO_ACCESS_WRITE)) {
+    if (!tdo_shield_protect(sh, page, end, TDO_ACCESS_WRITE))
       return false;
-    }
     tdo_shield_changed(
         sh, tdo_shield_note_access(sh, page, end, TDO_ACCESS_ARMED));
     page = end;
@@ -88,9 +85,8 @@ static bool dirty_open_pages(tdo_shield_t *sh, size_t first, size_t limit) {
 
 static bool dirty_closed(const tdo_shield_t *sh, size_t first, size_t limit) {
   DIRTY_FOR(r, first, limit) {
-    if ((sh->region[r] & DIRTY_CLOSED) != 0) {
+    if ((sh->region[r] & DIRTY_CLOSED) != 0)
       return true;
-    }
   }
   return false;
 }
@@ -117,9 +113,8 @@ static void dirty_doubt_closed(tdo_shield_t *sh, size_t first, size_t limit) {
   size_t page = first;
   while (page < limit) {
     size_t start = page;
-    while (page < limit && sh->actual[page] == TDO_ACCESS_READ) {
+    while (page < limit && sh->actual[page] == TDO_ACCESS_READ)
       ++page;
-    }
     if (start < page) {
       (void)tdo_shield_note_access(sh, start, page, TDO_ACCESS_ARMED);
       dirty_doubt(sh, start, page);
@@ -136,16 +131,13 @@ static void dirty_doubt_closed(tdo_shield_t *sh, size_t first, size_t limit) {
 static bool dirty_open(tdo_shield_t *sh, size_t first, size_t limit) {
   size_t low = tdo_round_down(first, TDO_SHIELD_REGION);
   size_t high = tdo_min(tdo_round_up(limit, TDO_SHIELD_REGION), sh->pages);
-  if (!dirty_closed(sh, first, limit)) {
+  if (!dirty_closed(sh, first, limit))
     return true;
-  }
   if (!dirty_open_pages(sh, low, high)) {
-    while (low > 0 && sh->actual[low - 1] == TDO_ACCESS_READ) {
+    while (low > 0 && sh->actual[low - 1] == TDO_ACCESS_READ)
       --low;
-    }
-    while (high < sh->pages && sh->actual[high] == TDO_ACCESS_READ) {
+    while (high < sh->pages && sh->actual[high] == TDO_ACCESS_READ)
       ++high;
-    }
     if (!dirty_open_pages(sh, low, high)) {
       dirty_doubt_closed(sh, low, high);
       return false;
@@ -160,19 +152,15 @@ static bool dirty_open(tdo_shield_t *sh, size_t first, size_t limit) {
 static bool dirty_unbar(tdo_shield_t *sh, size_t first, size_t limit) {
   uint8_t *next = memchr(sh->actual + first, TDO_ACCESS_NONE, limit - first);
   size_t changed = 0;
-  if (next == NULL) {
+  if (next == NULL)
     return true;
-  }
   first = (size_t)(next - sh->actual);
-  while (sh->actual[limit - 1] != TDO_ACCESS_NONE) {
+  while (sh->actual[limit - 1] != TDO_ACCESS_NONE)
     --limit;
-  }
-  if (!tdo_shield_protect(sh, first, limit, TDO_ACCESS_WRITE)) {
+  if (!tdo_shield_protect(sh, first, limit, TDO_ACCESS_WRITE))
     return false;
-  }
-  for (size_t page = first; page < limit; ++page) {
+  for (size_t page = first; page < limit; ++page)
     changed += sh->actual[page] == TDO_ACCESS_NONE;
-  }
   tdo_shield_changed(sh, changed);
   return true;
 }
@@ -182,9 +170,8 @@ static bool dirty_unbar(tdo_shield_t *sh, size_t first, size_t limit) {
    closed with its region is armed. */
 static bool dirty_open_all(tdo_shield_t *sh) {
   size_t changed = 0;
-  if (!tdo_shield_protect(sh, 0, sh->pages, TDO_ACCESS_WRITE)) {
+  if (!tdo_shield_protect(sh, 0, sh->pages, TDO_ACCESS_WRITE))
     return false;
-  }
   for (size_t page = 0; page < sh->pages; ++page) {
     changed += sh->actual[page] == TDO_ACCESS_NONE;
     if (sh->actual[page] == TDO_ACCESS_READ) {
@@ -238,18 +225,14 @@ bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
                              tdo_access_t access) {
   bool open = dirty_open(sh, first, limit) &&
               (access == TDO_ACCESS_NONE || dirty_unbar(sh, first, limit));
-  if (access == TDO_ACCESS_READ) {
+  if (access == TDO_ACCESS_READ)
     return open && dirty_arm(sh, first, limit);
-  }
-  if (!open && access == TDO_ACCESS_WRITE && limit - first == sh->pages) {
+  if (!open && access == TDO_ACCESS_WRITE && limit - first == sh->pages)
     open = dirty_open_all(sh);
-  }
-  if (!open) {
+  if (!open)
     return false;
-  }
-  if (!sh->harvested) {
+  if (!sh->harvested)
     dirty_forget(sh, first, limit);
-  }
   if (access == TDO_ACCESS_WRITE) {
     dirty_disarm(sh, first, limit);
     (void)tdo_shield_note_access(sh, first, limit, access);
@@ -268,28 +251,24 @@ bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
 
 void tdo_shield_track_adopt(tdo_shield_t *sh, size_t first, size_t limit) {
   uint8_t *next = memchr(sh->actual + first, TDO_ACCESS_ARMED, limit - first);
-  if (next == NULL) {
+  if (next == NULL)
     return;
-  }
   first = (size_t)(next - sh->actual);
-  while (sh->actual[limit - 1] != TDO_ACCESS_ARMED) {
+  while (sh->actual[limit - 1] != TDO_ACCESS_ARMED)
     --limit;
-  }
   /* If that is refused, the first write to each page costs more. */
   ++sh->stats.disarms;
   (void)sh->track->disarm(sh->track, dirty_addr(sh, first),
                           (limit - first) << sh->page_shift);
   for (size_t page = first; page < limit; ++page) {
-    if (sh->actual[page] == TDO_ACCESS_ARMED) {
+    if (sh->actual[page] == TDO_ACCESS_ARMED)
       sh->actual[page] = TDO_ACCESS_WRITE; /* both give full access */
-    }
   }
 }
 
 void tdo_shield_track_hit(tdo_shield_t *sh, size_t page) {
-  if (sh->actual[page] == TDO_ACCESS_READ) {
+  if (sh->actual[page] == TDO_ACCESS_READ)
     (void)dirty_open(sh, page, page + 1);
-  }
 }
 
 void tdo_shield_track_renew(tdo_shield_t *sh, size_t first, size_t limit) {
@@ -322,9 +301,8 @@ static void dirty_written(dirty_harvest_t *h, size_t first, size_t limit) {
   }
   while (page < limit) {
     size_t start = page;
-    while (page < limit && (sh->state[page] & TDO_BAR_WRITE) != 0) {
+    while (page < limit && (sh->state[page] & TDO_BAR_WRITE) != 0)
       ++page;
-    }
     if (start < page) {
       sh->stats.harvest_written += page - start;
       tdo_shield_request(sh, TDO_REQUEST_WRITTEN, 0, start, page);
@@ -342,14 +320,12 @@ static void dirty_visit(void *closure, char *base, char *limit) {
   size_t end = (size_t)(limit - sh->base) >> sh->page_shift;
   while (page < end) {
     size_t start = page;
-    while (page < end && sh->actual[page] == TDO_ACCESS_ARMED) {
+    while (page < end && sh->actual[page] == TDO_ACCESS_ARMED)
       ++page;
-    }
-    if (start < page) {
+    if (start < page)
       dirty_written(h, start, page);
-    } else {
+    else
       ++page;
-    }
   }
 }
 
@@ -369,13 +345,11 @@ static void dirty_close(tdo_shield_t *sh, size_t r) {
   size_t first = r * TDO_SHIELD_REGION;
   size_t limit = tdo_min(first + TDO_SHIELD_REGION, sh->pages);
   sh->region_calm[r] = 0;
-  if (sh->stats.mappings + 2 > sh->budget_mappings) {
+  if (sh->stats.mappings + 2 > sh->budget_mappings)
     return;
-  }
   if (!tdo_shield_protect(sh, first, limit, TDO_ACCESS_READ)) {
-    if (!tdo_shield_protect(sh, first, limit, TDO_ACCESS_WRITE)) {
+    if (!tdo_shield_protect(sh, first, limit, TDO_ACCESS_WRITE))
       dirty_doubt(sh, first, limit);
-    }
   } else {
     tdo_shield_changed(
         sh, tdo_shield_note_access(sh, first, limit, TDO_ACCESS_READ));
@@ -408,9 +382,8 @@ static bool dirty_harvest_regions(dirty_harvest_t *h, size_t first,
   sh->stats.harvest_pages += high - low;
   if (sh->track->harvest(sh->track, dirty_addr(sh, low),
                          (high - low) << sh->page_shift, dirty_visit,
-                         h) != MPS_RES_OK) {
+                         h) != MPS_RES_OK)
     return false;
-  }
   dirty_judge(sh, first, limit, closed_io);
   return true;
 }
@@ -421,16 +394,14 @@ void tdo_shield_harvest(tdo_shield_t *sh, tdo_shield_visit_t visit,
   size_t r, end, closed = 0;
   TDO_CHECK(sh->sig == TDO_SHIELD_SIG);
   tdo_shield_request(sh, TDO_REQUEST_HARVEST, 0, 0, 0);
-  if (sh->track == NULL || sh->used_low >= sh->used_high) {
+  if (sh->track == NULL || sh->used_low >= sh->used_high)
     return;
-  }
   ++sh->stats.harvests;
   end = (sh->used_high - 1) / TDO_SHIELD_REGION + 1;
   for (r = sh->used_low / TDO_SHIELD_REGION; r < end; ++r) {
     size_t first = r;
-    while (r < end && sh->region[r] == DIRTY_TRACKED) {
+    while (r < end && sh->region[r] == DIRTY_TRACKED)
       ++r;
-    }
     if (first < r && !dirty_harvest_regions(&h, first, r, &closed)) {
       tdo_shield_fall_back(sh, "a harvest was refused");
       return;
@@ -477,14 +448,12 @@ void tdo_shield_detach(tdo_shield_t *sh) {
 
 /* No page is armed any more: drop the bars made that way. */
 static void dirty_forget_all(tdo_shield_t *sh) {
-  if (sh->used_low >= sh->used_high) {
+  if (sh->used_low >= sh->used_high)
     return;
-  }
   dirty_forget(sh, sh->used_low, sh->used_high);
   for (size_t page = sh->used_low; page < sh->used_high; ++page) {
-    if (sh->actual[page] == TDO_ACCESS_ARMED) {
+    if (sh->actual[page] == TDO_ACCESS_ARMED)
       sh->actual[page] = TDO_ACCESS_WRITE;
-    }
   }
   TDO_LANES_FOR(group, sh->used_low, sh->used_high) {
     (void)tdo_shield_update(sh, group);
@@ -501,9 +470,8 @@ void tdo_shield_fall_back(tdo_shield_t *sh, const char *why) {
 }
 
 void tdo_shield_abandon(tdo_shield_t *sh) {
-  if (sh->track != NULL) {
+  if (sh->track != NULL)
     sh->track->abandon(sh->track);
-  }
 }
 
 /* Closed regions stay closed. When one is opened its pages, which are not
@@ -515,9 +483,8 @@ void tdo_shield_after_fork(tdo_shield_t *sh) {
     tdo_record_abandon(&sh->record->file);
     sh->record = NULL;
   }
-  if (sh->track == NULL) {
+  if (sh->track == NULL)
     return;
-  }
   sh->harvested = false;
   if (sh->track->reopen(sh->track) != MPS_RES_OK ||
       sh->track->cover(sh->track, sh->base, sh->pages << sh->page_shift) !=

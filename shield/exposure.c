@@ -5,9 +5,8 @@
 /* Note that [FIRST, LIMIT) is exposed: does it follow what was before? */
 static bool exposure_follows(tdo_shield_t *sh, size_t first, size_t limit) {
   bool follows = first == sh->run_limit;
-  if (!follows) {
+  if (!follows)
     sh->run_first = first;
-  }
   sh->run_limit = limit;
   return follows;
 }
@@ -37,17 +36,15 @@ static size_t exposure_read_ahead(tdo_shield_t *sh, size_t first, size_t limit,
     sh->ahead = tdo_max(sh->ahead, TDO_SHIELD_AHEAD_LEAST);
     most = actual == TDO_ACCESS_READ && !follows ? limit : limit + sh->ahead;
   }
-  if (tdo_shield_is_huge(sh, limit - 1)) {
+  if (tdo_shield_is_huge(sh, limit - 1))
     most = tdo_max(most, tdo_round_up(limit, sh->settings.huge_pages));
-  }
   most = tdo_min(most, sh->pages);
   for (; page < most; ++page) {
-    if (sh->actual[page] == actual && (sh->state[page] & TDO_PAGE_BARS) != 0) {
+    if (sh->actual[page] == actual && (sh->state[page] & TDO_PAGE_BARS) != 0)
       end = page + 1;
-    } else if (!follows || sh->actual[page] != TDO_ACCESS_WRITE ||
-               page - end >= TDO_SHIELD_SLACK) {
+    else if (!follows || sh->actual[page] != TDO_ACCESS_WRITE ||
+               page - end >= TDO_SHIELD_SLACK)
       break;
-    }
   }
   sh->ahead_low = limit;
   sh->ahead_high = end;
@@ -90,17 +87,14 @@ static void exposure_let_in(tdo_shield_t *sh, size_t first, size_t limit,
                             bool follows) {
   size_t ahead = limit;
   bool wide = sh->stopped && sh->track == NULL && tdo_shield_defers(sh);
-  if (wide && sh->batches) {
+  if (wide && sh->batches)
     exposure_concede(sh, first, limit);
-  }
-  if (exposure_reads_ahead(sh, limit)) {
+  if (exposure_reads_ahead(sh, limit))
     ahead = exposure_read_ahead(sh, first, limit, follows);
-  }
-  if (wide) {
+  if (wide)
     tdo_shield_open(sh, first, limit, ahead);
-  } else {
+  else
     tdo_shield_settle(sh, first, limit, ahead);
-  }
 }
 
 void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
@@ -111,9 +105,8 @@ void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
   bool follows;
   tdo_shield_check_range(sh, first, limit);
   tdo_shield_request(sh, TDO_REQUEST_EXPOSE, 0, first, limit);
-  if (first == limit) {
+  if (first == limit)
     return;
-  }
   ++sh->stats.exposes;
   follows = exposure_follows(sh, first, limit);
   TDO_LANES_FOR(group, first, limit) {
@@ -131,9 +124,8 @@ void tdo_shield_expose(tdo_shield_t *sh, size_t first, size_t limit) {
     }
   }
   if (TDO_UNLIKELY(closed != 0)) {
-    if (barred != 0) {
+    if (barred != 0)
       tdo_shield_stop(sh);
-    }
     exposure_let_in(sh, first, limit, follows);
   }
 }
@@ -142,9 +134,8 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit) {
   bool fresh = false;
   tdo_shield_check_range(sh, first, limit);
   tdo_shield_request(sh, TDO_REQUEST_COVER, 0, first, limit);
-  if (first == limit) {
+  if (first == limit)
     return;
-  }
   ++sh->stats.covers;
   TDO_LANES_FOR(group, first, limit) {
     tdo_lanes_t mask = tdo_lanes_mask(group, first, limit);
@@ -153,11 +144,9 @@ void tdo_shield_cover(tdo_shield_t *sh, size_t first, size_t limit) {
         tdo_lanes_load(sh->state, group) & tdo_lanes_all(TDO_PAGE_BARS) & mask;
     TDO_CRITICAL(((tdo_lanes_nonzero(depth) ^ tdo_lanes_all(1)) & mask) == 0);
     tdo_lanes_store(sh->depth, group, depth - (tdo_lanes_all(1) & mask));
-    if (bars != 0) {
+    if (bars != 0)
       fresh |= tdo_shield_update(sh, group);
-    }
   }
-  if (fresh) {
+  if (fresh)
     tdo_shield_queue(sh);
-  }
 }

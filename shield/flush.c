@@ -9,9 +9,8 @@
    ACCESS, at most BOUND. */
 static size_t flush_same(const tdo_shield_t *sh, size_t page, size_t bound,
                          tdo_access_t access) {
-  if (page >= bound) {
+  if (page >= bound)
     return bound;
-  }
   TDO_LANES_FOR(group, page, bound) {
     tdo_lanes_t wrong =
         tdo_shield_wanted_lanes(sh, group) ^ tdo_lanes_all(access);
@@ -19,9 +18,8 @@ static size_t flush_same(const tdo_shield_t *sh, size_t page, size_t bound,
         tdo_shield_differ_lanes(sh, group) & ~(wrong | wrong >> 1);
     tdo_lanes_t bad =
         ~good & tdo_lanes_all(1) & tdo_lanes_mask(group, page, bound);
-    if (bad != 0) {
+    if (bad != 0)
       return group * TDO_LANES + tdo_lanes_first(bad);
-    }
   }
   return bound;
 }
@@ -46,15 +44,12 @@ static bool flush_passable(const tdo_shield_t *sh, size_t first, size_t limit,
     tdo_lanes_t state = tdo_lanes_load(sh->state, group);
     tdo_lanes_t spare = ~(state >> 2) & state >> 4;
     wrong = (wrong | wrong >> 1) & tdo_lanes_all(1);
-    if (sh->track != NULL && access == TDO_ACCESS_READ) {
+    if (sh->track != NULL && access == TDO_ACCESS_READ)
       wrong |= flush_delicate(sh, group);
-    }
-    if (bridge) {
+    if (bridge)
       wrong &= ~spare;
-    }
-    if ((wrong & tdo_lanes_mask(group, first, limit)) != 0) {
+    if ((wrong & tdo_lanes_mask(group, first, limit)) != 0)
       return false;
-    }
   }
   return true;
 }
@@ -67,9 +62,8 @@ static size_t flush_run(const tdo_shield_t *sh, size_t first, size_t bound,
     size_t reach = tdo_min(bound, end + TDO_SHIELD_PASS);
     size_t next = tdo_bits_next_set(sh->differ, end, reach);
     if (next >= reach || tdo_shield_wanted(sh, next) != access ||
-        (next > end && !flush_passable(sh, end, next, access))) {
+        (next > end && !flush_passable(sh, end, next, access)))
       break;
-    }
     end = flush_same(sh, next + 1, bound, access);
   }
   return end;
@@ -92,9 +86,8 @@ static size_t flush_reach_up(const tdo_shield_t *sh, size_t limit) {
     size_t reach = tdo_min(limit + TDO_SHIELD_PASS, most);
     size_t next = tdo_bits_next_set(sh->differ, limit, reach);
     if (next >= reach || !flush_reachable(sh, next) ||
-        (next > limit && !flush_passable(sh, limit, next, TDO_ACCESS_WRITE))) {
+        (next > limit && !flush_passable(sh, limit, next, TDO_ACCESS_WRITE)))
       return limit;
-    }
     do {
       ++next;
     } while (next < most && flush_reachable(sh, next));
@@ -108,9 +101,8 @@ static size_t flush_reach_down(const tdo_shield_t *sh, size_t first) {
     size_t reach = tdo_max(first - tdo_min(first, TDO_SHIELD_PASS), least);
     size_t next = tdo_bits_last_set(sh->differ, reach, first);
     if (next <= reach || !flush_reachable(sh, next - 1) ||
-        (next < first && !flush_passable(sh, next, first, TDO_ACCESS_WRITE))) {
+        (next < first && !flush_passable(sh, next, first, TDO_ACCESS_WRITE)))
       return first;
-    }
     do {
       --next;
     } while (next > least && flush_reachable(sh, next - 1));
@@ -122,15 +114,12 @@ void tdo_shield_open(tdo_shield_t *sh, size_t first, size_t limit,
                      size_t ahead) {
   size_t low = tdo_bits_next_set(sh->differ, first, limit);
   size_t high = tdo_bits_last_set(sh->differ, low, limit);
-  if (low == limit) {
+  if (low == limit)
     return;
-  }
-  if (low == first) {
+  if (low == first)
     low = flush_reach_down(sh, low);
-  }
-  if (high == limit) {
+  if (high == limit)
     high = tdo_max(flush_reach_up(sh, high), ahead);
-  }
   tdo_shield_set_access(sh, low, high, TDO_ACCESS_WRITE);
   TDO_LANES_FOR(group, low, high) {
     (void)tdo_shield_update(sh, group);
@@ -145,9 +134,8 @@ void tdo_shield_settle(tdo_shield_t *sh, size_t first, size_t limit,
   while ((page = tdo_bits_next_set(sh->differ, page, limit)) < limit) {
     tdo_access_t access = tdo_shield_wanted(sh, page);
     size_t end = naive ? page + 1 : flush_run(sh, page, bound, access);
-    if (end >= limit && ahead > limit) {
+    if (end >= limit && ahead > limit)
       end = tdo_max(end, ahead);
-    }
     tdo_shield_set_access(sh, page, end, access);
     page = tdo_min(end, limit);
   }

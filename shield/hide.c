@@ -79,9 +79,8 @@ static bool hide_ready(tdo_shield_t *sh) {
 }
 
 static void hide_release(tdo_shield_t *sh, char *base, char *limit) {
-  if (base < limit) {
+  if (base < limit)
     sh->vm->release(sh->vm, base, (size_t)(limit - base));
-  }
 }
 
 void tdo_shield_hide_finish(tdo_shield_t *sh) {
@@ -102,9 +101,8 @@ bool tdo_shield_hide_check(const tdo_shield_t *sh) {
       ++hidden;
       for (size_t i = page; i < page + unit; ++i) {
         if ((sh->state[i] & TDO_PAGE_COMMITTED) == 0 ||
-            sh->actual[i] != TDO_ACCESS_NONE) {
+            sh->actual[i] != TDO_ACCESS_NONE)
           return false; /* .hidden */
-        }
       }
     }
   }
@@ -122,26 +120,23 @@ bool tdo_shield_hides(const tdo_shield_t *sh) {
 static tdo_access_t hide_access(const tdo_shield_t *sh, size_t page) {
   size_t unit = sh->settings.hide_unit, end = page + unit;
   size_t closing = 0, read = 0, write = 0, most;
-  if (tdo_bits_next_set(sh->differ, page, end) == end) {
+  if (tdo_bits_next_set(sh->differ, page, end) == end)
     return TDO_ACCESS_NONE;
-  }
   TDO_LANES_FOR(group, page, end) {
     tdo_lanes_t mask = tdo_lanes_mask(group, page, end) & tdo_lanes_all(1);
     tdo_lanes_t state = tdo_lanes_load(sh->state, group);
     tdo_lanes_t actual = tdo_lanes_load(sh->actual, group);
     tdo_lanes_t wanted = tdo_shield_wanted_lanes(sh, group);
     tdo_lanes_t adopted = state >> 2, committed = state >> 4;
-    if (((~committed | (adopted & wanted)) & mask) != 0) {
+    if (((~committed | (adopted & wanted)) & mask) != 0)
       return TDO_ACCESS_NONE;
-    }
     closing += tdo_lanes_count(adopted & actual & mask);
     read += tdo_lanes_count(actual & ~(actual >> 1) & mask);
     write += tdo_lanes_count(actual >> 1 & mask);
   }
   most = tdo_max(read, write);
-  if (closing <= unit - most + unit / HIDE_COST) {
+  if (closing <= unit - most + unit / HIDE_COST)
     return TDO_ACCESS_NONE;
-  }
   return most == write ? TDO_ACCESS_WRITE : TDO_ACCESS_READ;
 }
 
@@ -149,17 +144,15 @@ static tdo_access_t hide_access(const tdo_shield_t *sh, size_t page) {
    LIMIT. */
 static size_t hide_find(const tdo_shield_t *sh, size_t page, size_t limit,
                         tdo_access_t access, bool same) {
-  if (page >= limit) {
+  if (page >= limit)
     return limit;
-  }
   TDO_LANES_FOR(group, page, limit) {
     tdo_lanes_t mask = tdo_lanes_mask(group, page, limit) & tdo_lanes_all(1);
     tdo_lanes_t other = tdo_lanes_nonzero(tdo_lanes_load(sh->actual, group) ^
                                           tdo_lanes_all(access));
     tdo_lanes_t found = (same ? ~other : other) & mask;
-    if (found != 0) {
+    if (found != 0)
       return group * TDO_LANES + tdo_lanes_first(found);
-    }
   }
   return limit;
 }
@@ -201,9 +194,8 @@ static void hide_halves(tdo_shield_t *sh, size_t first, size_t limit,
   size_t middle = first + (limit - first) / unit / 2 * unit;
   if (middle > first) {
     hide_move(sh, first, middle, access);
-    if (!sh->hide_refused) {
+    if (!sh->hide_refused)
       hide_move(sh, middle, limit, access);
-    }
   }
 }
 
@@ -248,29 +240,24 @@ void tdo_shield_hide(tdo_shield_t *sh, size_t low, size_t high) {
   size_t unit = sh->settings.hide_unit, page = hide_unit_of(sh, low);
   if (!sh->stopped || !tdo_shield_hides(sh) ||
       tdo_bits_count(sh->differ, low, high) << sh->page_shift <
-          sh->settings.hide_least) {
+          sh->settings.hide_least)
     return;
-  }
   while (page < high && page + unit <= sh->pages && !sh->hide_refused) {
     tdo_access_t access = hide_access(sh, page);
     size_t end = page + unit;
     if (access != TDO_ACCESS_NONE) {
       while (end < high && end + unit <= sh->pages &&
-             hide_access(sh, end) == access) {
+             hide_access(sh, end) == access)
         end += unit;
-      }
       if (sh->stats.mappings + 2 * (sh->hidden + (end - page) / unit) >=
-          sh->budget_mappings) {
+          sh->budget_mappings)
         return;
-      }
       if (hide_ready(sh)) {
         bool quiet = tdo_stop_quiet(); /* .quiet */
-        if (hide_unify(sh, page, end, access)) {
+        if (hide_unify(sh, page, end, access))
           hide_move(sh, page, end, access);
-        }
-        if (quiet) {
+        if (quiet)
           tdo_stop_loud();
-        }
       }
     }
     page = end;
@@ -289,9 +276,8 @@ static void hide_close(tdo_shield_t *sh, size_t first, size_t limit,
                        tdo_access_t access) {
   if (first == limit ||
       (sh->settling &&
-       tdo_shield_protect(sh, first, limit, TDO_ACCESS_NONE))) {
+       tdo_shield_protect(sh, first, limit, TDO_ACCESS_NONE)))
     return;
-  }
   (void)tdo_shield_note_access(sh, first, limit, access);
   TDO_LANES_FOR(group, first, limit) {
     (void)tdo_shield_update(sh, group);
@@ -306,13 +292,11 @@ static void hide_close(tdo_shield_t *sh, size_t first, size_t limit,
 static bool hide_fetch(tdo_shield_t *sh, size_t page, size_t low, size_t high) {
   size_t unit = sh->settings.hide_unit, end = page + unit;
   tdo_access_t access = (tdo_access_t)sh->hidden_as[hide_index(sh, page)];
-  if (access == TDO_ACCESS_NONE) {
+  if (access == TDO_ACCESS_NONE)
     return true;
-  }
   if (sh->vm->show(sh->vm, hide_base(sh, page), unit << sh->page_shift,
-                   hide_away(sh, page), access) != MPS_RES_OK) {
+                   hide_away(sh, page), access) != MPS_RES_OK)
     return false;
-  }
   hide_shown(sh, page);
   hide_close(sh, page, low, access);
   hide_close(sh, high, end, access);
@@ -329,14 +313,12 @@ static bool hide_show(tdo_shield_t *sh, size_t page, size_t first, size_t limit,
   size_t high = wanted == TDO_ACCESS_NONE ? end : tdo_min(end, limit);
   bool quiet, shown;
   if (low > page || high < end ||
-      (sh->hidden_as[hide_index(sh, page)] & ~(unsigned)wanted) != 0) {
+      (sh->hidden_as[hide_index(sh, page)] & ~(unsigned)wanted) != 0)
     tdo_shield_stop(sh);
-  }
   quiet = tdo_stop_quiet(); /* .quiet */
   shown = hide_fetch(sh, page, low, high);
-  if (quiet) {
+  if (quiet)
     tdo_stop_loud();
-  }
   return shown;
 }
 
@@ -345,9 +327,8 @@ bool tdo_shield_show(tdo_shield_t *sh, size_t first, size_t limit,
   for (size_t page = hide_unit_of(sh, first); page < limit && sh->hidden > 0;
        page += sh->settings.hide_unit) {
     if (sh->hidden_as[hide_index(sh, page)] != 0 &&
-        !hide_show(sh, page, first, limit, wanted)) {
+        !hide_show(sh, page, first, limit, wanted))
       return false;
-    }
   }
   return true;
 }
@@ -356,13 +337,11 @@ size_t tdo_shield_hidden_in(const tdo_shield_t *sh, size_t first, size_t limit,
                             size_t *end_o) {
   size_t unit = sh->settings.hide_unit, page = hide_unit_of(sh, first), end;
   while (sh->hidden > 0 && page < limit &&
-         sh->hidden_as[hide_index(sh, page)] == 0) {
+         sh->hidden_as[hide_index(sh, page)] == 0)
     page += unit;
-  }
   page = sh->hidden > 0 ? tdo_min(tdo_max(page, first), limit) : limit;
-  for (end = page; end < limit && sh->hidden_as[hide_index(sh, end)] != 0;) {
+  for (end = page; end < limit && sh->hidden_as[hide_index(sh, end)] != 0;)
     end = tdo_min(hide_unit_of(sh, end) + unit, limit);
-  }
   *end_o = end;
   return page;
 }

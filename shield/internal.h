@@ -95,9 +95,8 @@ static inline bool tdo_shield_update(tdo_shield_t *sh, size_t group) {
   unsigned old = (unsigned)(*word >> shift) & 0xFFu;
   unsigned bits = tdo_lanes_gather(tdo_shield_differ_lanes(sh, group));
   *word ^= (tdo_bits_t)(bits ^ old) << shift;
-  if ((bits & ~old) == 0) {
+  if ((bits & ~old) == 0)
     return false;
-  }
   sh->differ_low = tdo_min(sh->differ_low, base);
   sh->differ_high =
       tdo_max(sh->differ_high, tdo_min(base + TDO_LANES, sh->pages));
@@ -108,9 +107,8 @@ static inline bool tdo_shield_update(tdo_shield_t *sh, size_t group) {
    nobody asked for that: tell. */
 static inline void tdo_shield_lost(const tdo_shield_t *sh, size_t first,
                                    size_t limit, tdo_bar_t bars) {
-  if (sh->hooks.lost != NULL) {
+  if (sh->hooks.lost != NULL)
     sh->hooks.lost(sh->hooks.closure, first, limit, bars);
-  }
 }
 
 /* Is the memory of PAGE a huge page? */
@@ -134,9 +132,8 @@ static inline bool tdo_shield_bridges(const tdo_shield_t *sh, size_t first,
 static inline bool tdo_shield_all(const tdo_shield_t *sh, size_t first,
                                   size_t limit, unsigned mask, unsigned bits) {
   for (size_t page = first; page < limit; ++page) {
-    if ((sh->state[page] & mask) != bits) {
+    if ((sh->state[page] & mask) != bits)
       return false;
-    }
   }
   return true;
 }
@@ -154,9 +151,8 @@ static inline void tdo_shield_request(tdo_shield_t *sh, tdo_request_t request,
                                       unsigned argument, size_t first,
                                       size_t limit) {
   sh->active = true;
-  if (TDO_UNLIKELY(sh->record != NULL)) {
+  if (TDO_UNLIKELY(sh->record != NULL))
     tdo_shield_record_note(sh->record, request, argument, first, limit);
-  }
 }
 
 /* shield.c */

@@ -14,9 +14,8 @@ static const struct {
 };
 
 static void record_word(tdo_record_t *file, uint64_t value) {
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 8; ++i)
     *file->at++ = (unsigned char)(value >> 8 * i);
-  }
 }
 
 mps_res_t tdo_shield_record_open(tdo_shield_record_t *record, const char *path,
@@ -43,9 +42,8 @@ void tdo_shield_record_numbers(tdo_shield_record_t *record,
                                const uint64_t *numbers) {
   tdo_record_t *file = &record->file;
   unsigned char *op;
-  if ((record_shape[request].pages && first == limit) || record->writing) {
+  if ((record_shape[request].pages && first == limit) || record->writing)
     return; /* no pages: nothing was asked, and a reader would object */
-  }
   record->writing = true;
   atomic_signal_fence(memory_order_seq_cst);
   if (!tdo_record_secure(file)) {
@@ -61,9 +59,8 @@ void tdo_shield_record_numbers(tdo_shield_record_t *record,
     tdo_record_number(file, limit - first);
     record->last = limit;
   }
-  for (unsigned i = 0; i < record_shape[request].numbers; ++i) {
+  for (unsigned i = 0; i < record_shape[request].numbers; ++i)
     tdo_record_number(file, numbers[i]);
-  }
   *op = (unsigned char)(request | argument << 5); /* complete: valid */
   atomic_signal_fence(memory_order_seq_cst);
   record->writing = false;
@@ -80,9 +77,8 @@ static bool record_of_memory(tdo_request_t request) {
 void tdo_shield_record_note(tdo_shield_record_t *record, tdo_request_t request,
                             unsigned argument, size_t first, size_t limit) {
   size_t reached = record->reached;
-  if (record->quiet && !record_of_memory(request)) {
+  if (record->quiet && !record_of_memory(request))
     return;
-  }
   if (reached != SIZE_MAX) {
     record->reached = SIZE_MAX;
     tdo_shield_record_numbers(record, TDO_REQUEST_REACHED, 0, reached,

@@ -62,9 +62,8 @@ mps_res_t tdo_shield_init(tdo_shield_t *sh, tdo_vm_t *vm, void *base,
   sh->settings.hide_unit = shield_hide_unit(settings, vm);
   sh->tables_size = shield_lay_out(sh, NULL);
   res = vm->reserve_table(&sh->tables, vm, sh->tables_size);
-  if (res != MPS_RES_OK) {
+  if (res != MPS_RES_OK)
     return res;
-  }
   (void)shield_lay_out(sh, sh->tables);
   sh->budget_mappings = tdo_shield_budget(vm, settings->budget);
   sh->economize_at = sh->budget_mappings;
@@ -89,16 +88,13 @@ static bool shield_check_page(const tdo_shield_t *sh, size_t page) {
   if (actual == TDO_ACCESS_ARMED
           ? sh->track == NULL
           : actual != TDO_ACCESS_NONE && actual != TDO_ACCESS_READ &&
-                actual != TDO_ACCESS_WRITE) {
+                actual != TDO_ACCESS_WRITE)
     return false;
-  }
-  if ((state & TDO_PAGE_ADOPTED) == 0) {
+  if ((state & TDO_PAGE_ADOPTED) == 0)
     return (state & ~TDO_PAGE_COMMITTED) == 0 && sh->depth[page] == 0 &&
            !differs;
-  }
-  if (differs != (tdo_shield_wanted(sh, page) != (actual & 3u))) {
+  if (differs != (tdo_shield_wanted(sh, page) != (actual & 3u)))
     return false; /* .differ */
-  }
   return (state & TDO_PAGE_COMMITTED) != 0 &&
          state / TDO_PAGE_HITS <= TDO_PAGE_HITS_MOST &&
          (!differs || (page >= sh->differ_low && page < sh->differ_high)) &&
@@ -113,13 +109,11 @@ static bool shield_check_owed(const tdo_shield_t *sh) {
 bool tdo_shield_check(const tdo_shield_t *sh) {
   if (sh->sig != TDO_SHIELD_SIG || sh->vm == NULL || sh->pages == 0 ||
       sh->settings.queue_length == 0 || sh->used_high > sh->pages ||
-      sh->differ_high > sh->pages || sh->queued > sh->settings.queue_length) {
+      sh->differ_high > sh->pages || sh->queued > sh->settings.queue_length)
     return false;
-  }
   for (size_t page = sh->used_low; page < sh->used_high; ++page) {
-    if (!shield_check_page(sh, page)) {
+    if (!shield_check_page(sh, page))
       return false;
-    }
   }
   return tdo_shield_hide_check(sh) && shield_check_owed(sh) &&
          sh->stats.mappings == tdo_shield_count_mappings(sh); /* .count */
@@ -127,9 +121,8 @@ bool tdo_shield_check(const tdo_shield_t *sh) {
 
 void tdo_shield_stop(tdo_shield_t *sh) {
   if (!sh->stopped) {
-    if (sh->hooks.stop != NULL) {
+    if (sh->hooks.stop != NULL)
       sh->hooks.stop(sh->hooks.closure);
-    }
     sh->stopped = true; /* not before: a signal handler may ask, too */
   }
 }
@@ -159,9 +152,8 @@ void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit) {
 
 void tdo_shield_decommitting(tdo_shield_t *sh, size_t first, size_t limit) {
   tdo_shield_check_range(sh, first, limit);
-  if (sh->hidden > 0 && !tdo_shield_show(sh, first, limit, TDO_ACCESS_NONE)) {
+  if (sh->hidden > 0 && !tdo_shield_show(sh, first, limit, TDO_ACCESS_NONE))
     tdo_shield_give_up(sh, first, limit);
-  }
 }
 
 void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit) {
@@ -195,13 +187,11 @@ static void shield_ahead(const tdo_shield_t *sh, size_t *first_io,
   size_t low = first - tdo_min(first, TDO_SHIELD_AHEAD);
   size_t high = tdo_min(limit + TDO_SHIELD_AHEAD, sh->pages);
   while (first > low && sh->state[first - 1] == TDO_PAGE_COMMITTED &&
-         sh->actual[first - 1] != TDO_ACCESS_WRITE) {
+         sh->actual[first - 1] != TDO_ACCESS_WRITE)
     --first;
-  }
   while (limit < high && sh->state[limit] == TDO_PAGE_COMMITTED &&
-         sh->actual[limit] != TDO_ACCESS_WRITE) {
+         sh->actual[limit] != TDO_ACCESS_WRITE)
     ++limit;
-  }
   *first_io = first;
   *limit_io = limit;
 }
@@ -211,9 +201,8 @@ void tdo_shield_adopt(tdo_shield_t *sh, size_t first, size_t limit) {
   tdo_shield_check_range(sh, first, limit);
   tdo_shield_request(sh, TDO_REQUEST_ADOPT, 0, first, limit);
   TDO_CRITICAL(tdo_shield_all(sh, first, limit, 0xFF, TDO_PAGE_COMMITTED));
-  if (first == limit) {
+  if (first == limit)
     return;
-  }
   memset(sh->state + first, TDO_PAGE_COMMITTED | TDO_PAGE_ADOPTED,
          limit - first);
   memset(sh->depth + first, 0, limit - first);
@@ -222,20 +211,17 @@ void tdo_shield_adopt(tdo_shield_t *sh, size_t first, size_t limit) {
     (void)tdo_shield_update(sh, group);
   }
   start = tdo_bits_next_set(sh->differ, first, limit);
-  if (start == limit) {
+  if (start == limit)
     return;
-  }
   if (sh->settings.mode == TDO_SHIELD_NAIVE) {
     tdo_shield_settle_all(sh);
     return;
   }
   end = tdo_bits_last_set(sh->differ, start, limit);
-  if (tdo_shield_defers(sh)) {
+  if (tdo_shield_defers(sh))
     shield_ahead(sh, &start, &end);
-  }
-  if (sh->track != NULL) {
+  if (sh->track != NULL)
     tdo_shield_track_adopt(sh, start, end);
-  }
   tdo_shield_set_access(sh, start, end, TDO_ACCESS_WRITE);
 }
 
@@ -263,9 +249,8 @@ void tdo_shield_change(tdo_shield_t *sh, size_t first, size_t limit,
       fresh |= tdo_shield_update(sh, group);
     }
   }
-  if (fresh) {
+  if (fresh)
     tdo_shield_queue(sh);
-  }
 }
 
 void tdo_shield_raise(tdo_shield_t *sh, size_t first, size_t limit,
@@ -275,9 +260,8 @@ void tdo_shield_raise(tdo_shield_t *sh, size_t first, size_t limit,
   TDO_CRITICAL((bars & ~TDO_PAGE_BARS) == 0);
   if (first < limit) {
     ++sh->stats.raises;
-    if (sh->settings.mode != TDO_SHIELD_OFF) {
+    if (sh->settings.mode != TDO_SHIELD_OFF)
       tdo_shield_change(sh, first, limit, bars, 0);
-    }
   }
 }
 
@@ -316,9 +300,8 @@ bool tdo_shield_adopted(const tdo_shield_t *sh, size_t page) {
 
 /* A flush that is not early: count it by what the session is for. */
 static void shield_settle(tdo_shield_t *sh) {
-  if (TDO_UNLIKELY(sh->forced)) {
+  if (TDO_UNLIKELY(sh->forced))
     tdo_shield_catch_up(sh);
-  }
   if (sh->differ_low < sh->differ_high) {
     ++*(sh->hit       ? &sh->stats.flushes_quantum
         : sh->stopped ? &sh->stats.flushes_stop
@@ -344,9 +327,8 @@ void tdo_shield_leave(tdo_shield_t *sh) {
   sh->run_first = sh->run_limit;
   if (sh->stopped) {
     sh->stopped = false;
-    if (sh->hooks.go != NULL) {
+    if (sh->hooks.go != NULL)
       sh->hooks.go(sh->hooks.closure);
-    }
   }
 }
 

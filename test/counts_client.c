@@ -34,9 +34,8 @@ static mps_res_t object_scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit) {
         for (object_t **slot = object->slot; (char *)slot < end; ++slot) {
           mps_addr_t ref = *slot;
           mps_res_t res = MPS_FIX12(ss, &ref);
-          if (res != MPS_RES_OK) {
+          if (res != MPS_RES_OK)
             return res;
-          }
           *slot = ref;
         }
       }
@@ -82,9 +81,8 @@ static object_t *object_make(mps_ap_t ap, size_t slots) {
     require(mps_reserve(&p, ap, words * sizeof(mps_word_t)), "reserve");
     object = p;
     object->head = words << 2 | KIND_OBJECT;
-    for (size_t i = 0; i < slots; ++i) {
+    for (size_t i = 0; i < slots; ++i)
       object->slot[i] = NULL;
-    }
   } while (!mps_commit(ap, p, words * sizeof(mps_word_t)));
   return p;
 }
@@ -98,24 +96,20 @@ static unsigned long draw(unsigned long limit) {
 /* Old vectors, and young objects stored at random into them; everything is
    dropped at the end. */
 static void mutate(mps_arena_t arena, mps_ap_t ap) {
-  for (size_t i = 0; i < OLD_OBJECTS; ++i) {
+  for (size_t i = 0; i < OLD_OBJECTS; ++i)
     old_objects[i] = object_make(ap, OLD_SLOTS);
-  }
   require(mps_arena_collect(arena), "collect");
   mps_arena_release(arena);
   for (size_t i = 0; i < STORES; ++i) {
     object_t *young = object_make(ap, 1 + draw(30));
-    if (i % 8 == 0) {
+    if (i % 8 == 0)
       old_objects[draw(OLD_OBJECTS)]->slot[draw(OLD_SLOTS)] = young;
-    }
   }
   require(mps_arena_start_collect(arena), "start");
-  for (size_t i = 0; i < STORES; ++i) {
+  for (size_t i = 0; i < STORES; ++i)
     (void)object_make(ap, 4);
-  }
-  for (size_t i = 0; i < OLD_OBJECTS; ++i) {
+  for (size_t i = 0; i < OLD_OBJECTS; ++i)
     old_objects[i] = NULL;
-  }
   require(mps_arena_collect(arena), "collect");
   mps_arena_release(arena);
 }

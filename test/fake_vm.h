@@ -37,9 +37,8 @@ typedef struct fake_vm {
 static size_t fake_before(fake_vm_t *fake, const void *base, size_t pages) {
   size_t first =
       (size_t)((const char *)base - fake->base) / fake->twin.vm.page_size;
-  if ((const char *)base < fake->base || first + pages > fake->pages) {
+  if ((const char *)base < fake->base || first + pages > fake->pages)
     abort();
-  }
   memcpy(fake->before, fake->access + first, pages);
   return first;
 }
@@ -49,9 +48,8 @@ static void fake_note(fake_vm_t *fake, size_t first, size_t limit) {
     unsigned before = fake->before[page - first];
     if (before != fake->access[page]) {
       ++fake->changed;
-      if (fake->watch != NULL) {
+      if (fake->watch != NULL)
         fake->watch(fake->closure, page, before, fake->access[page]);
-      }
     }
   }
 }
@@ -71,11 +69,10 @@ static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
     ok = false;
     touched = random_below(pages);
   }
-  if (touched > 0) {
+  if (touched > 0)
     ok = fake->protect(vm, base, touched * vm->page_size, access) ==
              MPS_RES_OK &&
          ok;
-  }
   fake_note(fake, first, first + pages);
   ++fake->calls;
   fake->pages_called += pages;
@@ -95,15 +92,13 @@ static mps_res_t fake_hide(tdo_vm_t *vm, void *base, size_t size, void *away) {
   mps_res_t res = MPS_RES_MEMORY;
   for (size_t i = 0; i < pages; ++i) {
     if (fake->before[i] != fake->before[0] ||
-        fake->before[0] == TDO_ACCESS_NONE) {
+        fake->before[0] == TDO_ACCESS_NONE)
       abort();
-    }
   }
-  if (first < fake->apart && fake->apart < first + pages) {
+  if (first < fake->apart && fake->apart < first + pages)
     res = MPS_RES_LIMIT;
-  } else if (!fake_refuses_move(fake)) {
+  else if (!fake_refuses_move(fake))
     res = fake->hide(vm, base, size, away);
-  }
   fake_note(fake, first, first + pages);
   ++fake->calls;
   fake->pages_called += pages;
@@ -119,9 +114,8 @@ static mps_res_t fake_show(tdo_vm_t *vm, void *base, size_t size, void *away,
   size_t pages = size / vm->page_size;
   size_t first = fake_before(fake, base, pages);
   mps_res_t res = MPS_RES_MEMORY;
-  if (!fake_refuses_move(fake)) {
+  if (!fake_refuses_move(fake))
     res = fake->show(vm, base, size, away, access);
-  }
   fake_note(fake, first, first + pages);
   fake->shows += res == MPS_RES_OK;
   return res;
@@ -142,9 +136,8 @@ static void fake_init(fake_vm_t *fake, size_t pages, size_t limit) {
       tdo_vm_double_init(&fake->twin, &options) != MPS_RES_OK ||
       fake->twin.vm.reserve(&base, &fake->twin.vm,
                             pages * fake->twin.vm.page_size,
-                            fake->twin.vm.page_size) != MPS_RES_OK) {
+                            fake->twin.vm.page_size) != MPS_RES_OK)
     abort();
-  }
   fake->base = base;
   fake->pages = pages;
   fake->access = fake->twin.access;
@@ -161,9 +154,8 @@ static void fake_init(fake_vm_t *fake, size_t pages, size_t limit) {
 static void fake_finish(fake_vm_t *fake) {
   if (!tdo_vm_double_check(&fake->twin) ||
       atomic_load(&fake->twin.vm.counters.unmap) + 1 !=
-          atomic_load(&fake->twin.vm.counters.map)) {
+          atomic_load(&fake->twin.vm.counters.map))
     abort(); /* something was not given back */
-  }
   tdo_vm_double_finish(&fake->twin);
 }
 
@@ -176,9 +168,8 @@ static void fake_commit(fake_vm_t *fake, size_t first, size_t limit,
   size_t size = (limit - first) * vm->page_size;
   unsigned long maps = atomic_load(&vm->counters.map);
   tdo_vm_double_limit(&fake->twin, SIZE_MAX);
-  if ((commit ? vm->commit : vm->decommit)(vm, base, size) != MPS_RES_OK) {
+  if ((commit ? vm->commit : vm->decommit)(vm, base, size) != MPS_RES_OK)
     abort();
-  }
   tdo_vm_double_limit(&fake->twin, room);
   atomic_store(&vm->counters.map, maps);
 }

@@ -87,9 +87,8 @@ static void begin(tdo_shield_mode_t mode, size_t adopted, size_t committed) {
 static void end(void) {
   tdo_shield_leave(&shield);
   ck_assert(tdo_shield_check(&shield));
-  for (size_t page = 0; page < PAGES; ++page) {
+  for (size_t page = 0; page < PAGES; ++page)
     ck_assert_msg(shield.actual[page] == fake.access[page], "page %zu", page);
-  }
   tdo_shield_finish(&shield);
   fake_finish(&fake);
 }

@@ -102,9 +102,8 @@ static inline Suite *suite_of(const char *name, double seconds,
   Suite *suite = suite_create(name);
   TCase *tcase = tcase_create(name);
   tcase_set_timeout(tcase, seconds);
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i)
     tcase_add_test(tcase, tests[i]);
-  }
   suite_add_tcase(suite, tcase);
   return suite;
 }

@@ -193,9 +193,8 @@ END_TEST
 /* MPS_ARGS_MAX counts the end; what is too much is reported, not stored. */
 START_TEST(full_list) {
   MPS_ARGS_BEGIN(args) {
-    for (size_t i = 0; i < MPS_ARGS_MAX - 1; ++i) {
+    for (size_t i = 0; i < MPS_ARGS_MAX - 1; ++i)
       MPS_ARGS_ADD(args, MPS_KEY_MIN_SIZE, i);
-    }
     ck_assert_uint_eq(failures(), 0);
     MPS_ARGS_ADD(args, MPS_KEY_MAX_SIZE, 1);
     ck_assert_uint_eq(failures(), REPORTED);
@@ -227,9 +226,8 @@ int main(void) {
   Suite *suite = suite_create("args");
   TCase *tcase = tcase_create("args");
   tcase_add_checked_fixture(tcase, catch_failures, NULL);
-  for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i) {
+  for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i)
     tcase_add_test(tcase, tests[i]);
-  }
   suite_add_tcase(suite, tcase);
   return suite_run(suite);
 }

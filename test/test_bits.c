@@ -13,30 +13,26 @@ static tdo_bits_t table[(BITS + 63) / 64 + 1];
 static bool model[BITS];
 
 static void compare(void) {
-  for (size_t i = 0; i < BITS; ++i) {
+  for (size_t i = 0; i < BITS; ++i)
     REQUIRE(tdo_bits_get(table, i) == model[i]);
-  }
 }
 
 static size_t model_next(size_t base, size_t limit, bool value) {
-  while (base < limit && model[base] != value) {
+  while (base < limit && model[base] != value)
     ++base;
-  }
   return base;
 }
 
 static size_t model_count(size_t base, size_t limit) {
   size_t count = 0;
-  for (size_t i = base; i < limit; ++i) {
+  for (size_t i = base; i < limit; ++i)
     count += model[i];
-  }
   return count;
 }
 
 static size_t model_last(size_t base, size_t limit) {
-  while (limit > base && !model[limit - 1]) {
+  while (limit > base && !model[limit - 1])
     --limit;
-  }
   return limit;
 }
 
@@ -46,23 +42,20 @@ static size_t model_run(size_t base, size_t limit, size_t n, bool high) {
   for (size_t i = base; i + n <= limit; ++i) {
     if (model_count(i, i + n) == 0) {
       found = i;
-      if (!high) {
+      if (!high)
         break;
-      }
     }
   }
   return found;
 }
 
 static void change(size_t base, size_t limit, bool value) {
-  if (limit - base == 1) {
+  if (limit - base == 1)
     (value ? tdo_bits_set : tdo_bits_clear)(table, base);
-  } else {
+  else
     (value ? tdo_bits_set_range : tdo_bits_clear_range)(table, base, limit);
-  }
-  for (size_t i = base; i < limit; ++i) {
+  for (size_t i = base; i < limit; ++i)
     model[i] = value;
-  }
 }
 
 /* Bits that are in the table and not in another, which has every third. */
@@ -104,9 +97,8 @@ static void search_run(size_t base, size_t limit, size_t n) {
 
 static void random_range(size_t *base_o, size_t *limit_o) {
   size_t a = random_below(BITS + 1), b = random_below(BITS + 1);
-  if (random_below(2) == 0 && a < BITS) {
+  if (random_below(2) == 0 && a < BITS)
     b = a + random_below(BITS - a < 9 ? BITS - a : 9) + 1;
-  }
   *base_o = a < b ? a : b;
   *limit_o = a < b ? b : a;
 }
@@ -220,12 +212,10 @@ START_TEST(bytes) {
     size_t at = random_below(sizeof found + 1);
     size_t limit = at + random_below(sizeof found + 1 - at), i = at;
     uint8_t mask = (uint8_t)random_below(256);
-    for (size_t k = 0; k < sizeof found; ++k) {
+    for (size_t k = 0; k < sizeof found; ++k)
       found[k] = random_below(20) == 0 ? (uint8_t)random_below(256) : 0;
-    }
-    while (i < limit && (found[i] & mask) == 0) {
+    while (i < limit && (found[i] & mask) == 0)
       ++i;
-    }
     ck_assert_uint_eq(tdo_bytes_next(found, at, limit, mask), i);
   }
 }

@@ -48,15 +48,13 @@ static void shield_start(void) {
    that of a page which is found to be written. */
 static bool fits(const step_t *s) {
   bool write = s->what == HIT || s->what == WRITTEN;
-  if (s->what == WRITTEN && !tracks) {
+  if (s->what == WRITTEN && !tracks)
     return false;
-  }
   for (size_t p = s->first; p < s->limit; ++p) {
     bool adopted = (state[p] & TDO_PAGE_ADOPTED) != 0;
     if (adopted == (s->what == ADOPT) ||
-        (write && (state[p] & TDO_PAGE_BARS) != TDO_BAR_WRITE)) {
+        (write && (state[p] & TDO_PAGE_BARS) != TDO_BAR_WRITE))
       return false;
-    }
   }
   return true;
 }
@@ -93,9 +91,8 @@ static step_t random_step(void) {
       s.bars = TDO_BAR_WRITE;
       s.limit = s.first + 1;
     }
-    if (fits(&s)) {
+    if (fits(&s))
       return s;
-    }
   }
 }
 
@@ -126,19 +123,18 @@ static size_t bound_of_steps(void) {
   for (size_t i = 0; i + 1 < count; ++i) {
     const step_t *s = &steps[i];
     take(s);
-    if (s->what == LEAVE) {
+    if (s->what == LEAVE)
       bound_session(bound);
-    } else if (s->what == COLLECTION) {
+    else if (s->what == COLLECTION)
       bound_collection(bound);
-    } else if (s->what == HIT) {
+    else if (s->what == HIT)
       bound_useless(bound, s->first, s->limit);
-    } else if (s->what == WRITTEN) {
+    else if (s->what == WRITTEN)
       bound_written(bound, s->first, s->limit);
-    } else if (s->what == EXPOSE) {
+    else if (s->what == EXPOSE)
       bound_expose(bound, s->first, s->limit);
-    } else {
+    else
       bound_touch(bound, s->first, s->limit);
-    }
   }
   return bound_finish(bound); /* the last session ends */
 }
@@ -151,9 +147,8 @@ enum { NONE, READ, WRITE, ANY };
 static size_t fewest[STATES]; /* calls by which the pages come to be so */
 
 static unsigned access_of(unsigned number, size_t page) {
-  while (page-- > 0) {
+  while (page-- > 0)
     number /= 3;
-  }
   return number % 3;
 }
 
@@ -192,9 +187,8 @@ static void make_calls(void) {
         call_of[n].first = first;
         call_of[n].limit = limit;
         call_of[n].access = access;
-        for (unsigned s = 0; s < STATES; ++s) {
+        for (unsigned s = 0; s < STATES; ++s)
           next[s][n] = after_call(s, first, limit, access);
-        }
       }
     }
   }
@@ -205,9 +199,8 @@ static bool agrees(unsigned number, const unsigned *want) {
   for (size_t p = 0; p < PAGES; ++p) {
     unsigned access = access_of(number, p);
     if (want[p] != ANY && access != want[p] &&
-        !(tracks && want[p] == WRITE && access == READ)) {
+        !(tracks && want[p] == WRITE && access == READ))
       return false;
-    }
   }
   return true;
 }
@@ -215,12 +208,10 @@ static bool agrees(unsigned number, const unsigned *want) {
 /* In dirty mode no call arms a page that shall be open, and none arms any
    before the session ends (MAY_ARM), because the collector writes. */
 static bool may_call(size_t i, const unsigned *want, bool may_arm) {
-  if (!tracks || call_of[i].access != READ) {
+  if (!tracks || call_of[i].access != READ)
     return true;
-  }
-  for (size_t p = call_of[i].first; p < call_of[i].limit; ++p) {
+  for (size_t p = call_of[i].first; p < call_of[i].limit; ++p)
     may_arm = may_arm && want[p] != WRITE;
-  }
   return may_arm;
 }
 
@@ -244,12 +235,10 @@ static void disarm(size_t first, size_t limit) {
    the pages must be as WANT says. */
 static void search(const unsigned *kept, const unsigned *want, bool may_arm) {
   bool allowed[STATES], may[CALLS];
-  for (unsigned s = 0; s < STATES; ++s) {
+  for (unsigned s = 0; s < STATES; ++s)
     allowed[s] = agrees(s, kept);
-  }
-  for (size_t i = 0; i < CALLS; ++i) {
+  for (size_t i = 0; i < CALLS; ++i)
     may[i] = may_call(i, want, may_arm);
-  }
   for (size_t made = 0, more = 1; more != 0; ++made) {
     more = 0;
     for (unsigned s = 0; s < STATES; ++s) {
@@ -262,21 +251,18 @@ static void search(const unsigned *kept, const unsigned *want, bool may_arm) {
       }
     }
   }
-  for (unsigned s = 0; s < STATES; ++s) {
+  for (unsigned s = 0; s < STATES; ++s)
     fewest[s] = agrees(s, want) ? fewest[s] : FAR;
-  }
 }
 
 /* Pages whose bars are hit in the period of step I. */
 static void find_useless(bool *useless, size_t i) {
   memset(useless, 0, PAGES * sizeof *useless);
-  while (i > 0 && steps[i - 1].what != COLLECTION) {
+  while (i > 0 && steps[i - 1].what != COLLECTION)
     --i;
-  }
   for (; i < count && steps[i].what != COLLECTION; ++i) {
-    if (steps[i].what == HIT) {
+    if (steps[i].what == HIT)
       useless[steps[i].first] = true;
-    }
   }
 }
 
@@ -284,29 +270,26 @@ static void find_useless(bool *useless, size_t i) {
 static void find_wanted(unsigned *want, size_t i) {
   bool useless[PAGES];
   find_useless(useless, i);
-  for (size_t p = 0; p < PAGES; ++p) {
+  for (size_t p = 0; p < PAGES; ++p)
     want[p] = (state[p] & TDO_PAGE_ADOPTED) == 0               ? ANY
               : (state[p] & TDO_BAR_READ) != 0                 ? NONE
               : (state[p] & TDO_BAR_WRITE) != 0 && !useless[p] ? READ
                                                                : WRITE;
-  }
 }
 
 /* The session that ends with step I ends; KEPT was open in it. */
 static void search_end(unsigned *kept, size_t i) {
   unsigned want[PAGES];
   for (size_t p = 0; p < PAGES; ++p) {
-    if (kept[p] == WRITE) {
+    if (kept[p] == WRITE)
       disarm(p, p + 1);
-    }
     kept[p] = ANY;
   }
   find_wanted(want, i);
   search(kept, want, true);
   for (size_t p = 0; p < PAGES; ++p) {
-    if (want[p] == WRITE) {
+    if (want[p] == WRITE)
       disarm(p, p + 1);
-    }
   }
 }
 
@@ -317,9 +300,8 @@ static size_t fewest_of_steps(void) {
   const unsigned any[PAGES] = {ANY, ANY, ANY, ANY};
   size_t best = FAR;
   shield_start();
-  for (unsigned s = 0; s < STATES; ++s) {
+  for (unsigned s = 0; s < STATES; ++s)
     fewest[s] = s == STATES - 1 ? 0 : FAR; /* all open */
-  }
   memcpy(kept, any, sizeof kept);
   for (size_t i = 0; i < count; ++i) {
     const step_t *s = &steps[i];
@@ -329,24 +311,20 @@ static size_t fewest_of_steps(void) {
     } else if (s->what == WRITTEN) {
       disarm(s->first, s->limit);
     } else if (s->what == RETIRE) {
-      for (size_t p = s->first; p < s->limit; ++p) {
+      for (size_t p = s->first; p < s->limit; ++p)
         kept[p] = ANY;
-      }
     } else if (s->what == ADOPT || s->what == EXPOSE) {
       memcpy(want, kept, sizeof want);
-      for (size_t p = s->first; p < s->limit; ++p) {
+      for (size_t p = s->first; p < s->limit; ++p)
         want[p] = WRITE;
-      }
       search(kept, want, false);
       disarm(s->first, s->limit);
-      for (size_t p = s->first; s->what == EXPOSE && p < s->limit; ++p) {
+      for (size_t p = s->first; s->what == EXPOSE && p < s->limit; ++p)
         kept[p] = WRITE;
-      }
     }
   }
-  for (unsigned s = 0; s < STATES; ++s) {
+  for (unsigned s = 0; s < STATES; ++s)
     best = tdo_min(best, fewest[s]);
-  }
   return best;
 }
 
@@ -354,10 +332,9 @@ static void print_steps(void) {
   static const char *const names[] = {
       "adopt", "retire",  "raise", "lower", "expose",
       "hit",   "written", "",      "leave", "collection"};
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i)
     printf("%s %zu-%zu %u\n", names[steps[i].what], steps[i].first,
            steps[i].limit, steps[i].bars);
-  }
 }
 
 /* Never above the fewest calls, and seldom far below; in dirty mode, too. */
@@ -371,9 +348,8 @@ START_TEST(test_random) {
     make();
     bound = bound_of_steps();
     optimum = fewest_of_steps();
-    if (bound > optimum || optimum >= FAR) {
+    if (bound > optimum || optimum >= FAR)
       print_steps();
-    }
     ck_assert_uint_lt(optimum, FAR);
     ck_assert_uint_le(bound, optimum);
     bounds += bound;

@@ -24,9 +24,8 @@ static bool right(void) {
   for (size_t v = 0; v < vectors_count; ++v) {
     for (size_t i = 0; i < VECTOR_SLOTS; ++i) {
       vector_t *young = vectors[v]->slot[i];
-      if (young != NULL && young->slot[0] != vectors[v]) {
+      if (young != NULL && young->slot[0] != vectors[v])
         return false;
-      }
     }
   }
   tdo_arena_check(arena);

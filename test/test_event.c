@@ -59,18 +59,16 @@ static const uint64_t *next(size_t *at_io, unsigned code) {
     const uint64_t *record = words + *at_io;
     *at_io += 2 + (record[0] >> 16 & 0xffff) + ((record[0] >> 32) + 7) / 8;
     ck_assert_uint_le(*at_io, count);
-    if (code == 0 || (record[0] & 0xffff) == code) {
+    if (code == 0 || (record[0] & 0xffff) == code)
       return record;
-    }
   }
   return NULL;
 }
 
 static size_t count_of(unsigned code) {
   size_t at = 2, n = 0;
-  while (next(&at, code) != NULL) {
+  while (next(&at, code) != NULL)
     ++n;
-  }
   return n;
 }
 
@@ -143,9 +141,8 @@ END_TEST
 
 static void *write_many(void *p) {
   tdo_word_t thread = (tdo_word_t)(uintptr_t)p;
-  for (tdo_word_t i = 0; i < MANY; ++i) {
+  for (tdo_word_t i = 0; i < MANY; ++i)
     TDO_EVENT(SEG, SEG_FREE, thread, i, i * i);
-  }
   return NULL;
 }
 
@@ -154,12 +151,10 @@ START_TEST(many_threads) {
   pthread_t ids[THREADS];
   setup();
   tdo_event_set(~(tdo_word_t)0);
-  for (uintptr_t i = 0; i < THREADS; ++i) {
+  for (uintptr_t i = 0; i < THREADS; ++i)
     ck_assert_int_eq(pthread_create(&ids[i], NULL, write_many, (void *)i), 0);
-  }
-  for (int i = 0; i < THREADS; ++i) {
+  for (int i = 0; i < THREADS; ++i)
     ck_assert_int_eq(pthread_join(ids[i], NULL), 0);
-  }
   tdo_event_flush();
   load();
   size_t at = 2, n = 0;
@@ -172,9 +167,8 @@ START_TEST(many_threads) {
     before[record[2]] = record[3];
     ++n;
   }
-  for (at = 2; (record = next(&at, TDO_EVENT_DROPPED)) != NULL;) {
+  for (at = 2; (record = next(&at, TDO_EVENT_DROPPED)) != NULL;)
     n += record[2];
-  }
   ck_assert_uint_eq(n, THREADS * MANY);
   tdo_event_close();
   teardown();
@@ -204,9 +198,8 @@ START_TEST(no_output) {
   setup();
   ck_assert_int_eq(setenv("MPS_TELEMETRY_FILENAME", "/no/such/place", 1), 0);
   tdo_event_set(1);
-  for (tdo_word_t i = 0; i < MANY; ++i) {
+  for (tdo_word_t i = 0; i < MANY; ++i)
     TDO_EVENT(ARENA, ARENA_DESTROY, i);
-  }
   tdo_event_flush();
   tdo_event_close();
   teardown();

@@ -25,13 +25,11 @@ static bool resolve(void *addr, tdo_fault_kind_t kind) {
   char *p = addr;
   errno = 99;
   kind_seen = kind;
-  if (p < ours || p >= ours + vm->page_size) {
+  if (p < ours || p >= ours + vm->page_size)
     return false;
-  }
   atomic_fetch_add(&hits, 1);
-  if (!tdo_context_of_fault(&context_seen)) {
+  if (!tdo_context_of_fault(&context_seen))
     return false;
-  }
   tdo_access_t access =
       kind == TDO_FAULT_READ ? TDO_ACCESS_READ : TDO_ACCESS_WRITE;
   return vm->protect(vm, ours, vm->page_size, access) == MPS_RES_OK;
@@ -130,9 +128,8 @@ START_TEST(kinds_of_access) {
   install();
   for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; ++i) {
     const access_t *a = accesses[i];
-    if ((getauxval(AT_HWCAP) & a->needs) != a->needs) {
+    if ((getauxval(AT_HWCAP) & a->needs) != a->needs)
       continue;
-    }
     hits = 0;
     ck_assert_int_eq(vm->protect(vm, ours, vm->page_size, TDO_ACCESS_NONE),
                      MPS_RES_OK);
@@ -159,9 +156,8 @@ START_TEST(interrupted_context) {
                    : "r"((tdo_word_t)0x1234567876543210), "r"(ours)
                    : "rbx", "xmm7", "memory");
   size_t found = 0, more = 0;
-  for (size_t i = 0; i < context_seen.count; ++i) {
+  for (size_t i = 0; i < context_seen.count; ++i)
     found += context_seen.registers[i] == 0x1234567876543210;
-  }
   ck_assert_uint_ge(found, 1);
   ck_assert_uint_ge(context_seen.count, 15);
   more = context_seen.more_count;
@@ -196,17 +192,15 @@ static void note(int signal) {
 }
 
 static void note_info(int signal, siginfo_t *info, void *context) {
-  if (info->si_addr == theirs && context != NULL) {
+  if (info->si_addr == theirs && context != NULL)
     note(signal);
-  }
 }
 
 /* Fault on a page that is not ours, and come back with what was noted. */
 static int foreign_fault(void) {
   atomic_store(&passed, 0);
-  if (sigsetjmp(escape, 1) == 0) {
+  if (sigsetjmp(escape, 1) == 0)
     *(volatile char *)theirs = 1;
-  }
   return atomic_load(&passed);
 }
 
@@ -248,9 +242,8 @@ static void raise_it(void) {
 }
 
 static void store_twice(void) {
-  if (foreign_fault() != 7) {
+  if (foreign_fault() != 7)
     suite_leave(1);
-  }
   store();
 }
 
@@ -290,9 +283,8 @@ END_TEST
 
 /* Another handler on top, which offers us what it gets. */
 static void on_top(int signal, siginfo_t *info, void *context) {
-  if (!tdo_fault_offer(signal, info, context)) {
+  if (!tdo_fault_offer(signal, info, context))
     note(signal);
-  }
 }
 
 START_TEST(offered) {

@@ -461,9 +461,8 @@ static __attribute__((noinline)) void worker_work(worker_t *w) {
     *obj_ref(obj, 1) = w->kept[(i * 7) % KEPT];
     w->kept[i % KEPT] = obj;
     if (w->blocks[i % KEPT] == NULL &&
-        mps_alloc(&b, manual, 48) == MPS_RES_OK) {
+        mps_alloc(&b, manual, 48) == MPS_RES_OK)
       w->blocks[i % KEPT] = b;
-    }
   }
   for (size_t i = 0; i < KEPT; ++i)
     REQUIRE(number_of(w->kept[i]) == i);

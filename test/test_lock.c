@@ -31,12 +31,10 @@ static void *count(void *p) {
 START_TEST(excludes) {
   pthread_t ids[THREADS];
   tdo_lock_init(&lock);
-  for (int i = 0; i < THREADS; ++i) {
+  for (int i = 0; i < THREADS; ++i)
     ck_assert_int_eq(pthread_create(&ids[i], NULL, count, NULL), 0);
-  }
-  for (int i = 0; i < THREADS; ++i) {
+  for (int i = 0; i < THREADS; ++i)
     ck_assert_int_eq(pthread_join(ids[i], NULL), 0);
-  }
   ck_assert_int_eq(counter, THREADS * ROUNDS);
   ck_assert(!tdo_lock_held(&lock));
   tdo_lock_finish(&lock);
@@ -58,9 +56,8 @@ START_TEST(claimed_alone) {
   tdo_lock_init(&lock);
   tdo_lock_claim(&lock);
   ck_assert_int_eq(pthread_create(&id, NULL, claim, &claims), 0);
-  while (atomic_load(&lock.waiting) == 0) {
+  while (atomic_load(&lock.waiting) == 0)
     (void)sched_yield();
-  }
   ck_assert_int_eq(claims, 0);
   tdo_lock_release(&lock);
   ck_assert_int_eq(pthread_join(id, NULL), 0);
@@ -118,9 +115,8 @@ START_TEST(none_starves) {
   ck_assert_int_eq(pthread_create(&id, NULL, greedy, NULL), 0);
   for (int i = 0; i < CLAIMS; ++i) {
     long before = turns, waited;
-    while (turns == before) {
+    while (turns == before)
       (void)sched_yield();
-    }
     before = turns;
     tdo_lock_claim(&lock);
     waited = turns - before;
@@ -162,9 +158,8 @@ static void caught(const char *file, unsigned line, const char *text) {
 }
 
 START_TEST(twice_is_a_mistake) {
-  if (TDO_RASH) {
+  if (TDO_RASH)
     return; /* nothing is reported: the second claim waits for ever */
-  }
   tdo_lock_init(&lock);
   tdo_lock_claim(&lock);
   (void)mps_lib_assert_fail_install(caught);
@@ -189,9 +184,8 @@ START_TEST(reset_in_child) {
   child = fork();
   if (child == 0) {
     tdo_lock_reset(&lock);
-    if (tdo_lock_held(&lock)) {
+    if (tdo_lock_held(&lock))
       suite_leave(1);
-    }
     tdo_lock_claim(&lock);
     tdo_lock_release(&lock);
     suite_leave(0);

@@ -148,9 +148,8 @@ static int message_number(mps_message_type_t type) {
 }
 
 START_TEST(message_types) {
-  for (unsigned i = 0; i < 3; ++i) {
+  for (unsigned i = 0; i < 3; ++i)
     ck_assert_int_eq(message_number(i), (int)i);
-  }
   ck_assert_int_eq(message_number(3), -1);
 }
 END_TEST
@@ -208,9 +207,8 @@ END_TEST
 
 static size_t length(const mps_arg_s list[]) {
   size_t n = 0;
-  while (list[n].key != MPS_KEY_ARGS_END) {
+  while (list[n].key != MPS_KEY_ARGS_END)
     ++n;
-  }
   return n;
 }
 
@@ -358,9 +356,8 @@ static mps_res_t fix_result;
 mps_res_t _mps_fix2(mps_ss_t ss, mps_addr_t *ref_io) {
   ck_assert_ptr_nonnull(ss);
   ++fixes;
-  if (fix_result == MPS_RES_OK) {
+  if (fix_result == MPS_RES_OK)
     *ref_io = (char *)*ref_io + WORD;
-  }
   return fix_result;
 }
 
@@ -483,13 +480,11 @@ END_TEST
    a bracket, continue and break in both, a helper with its own bracket. */
 static mps_res_t scan_one(mps_ss_t ss, mps_addr_t *ref) {
   MPS_SCAN_BEGIN(ss) {
-    if (*ref == NULL) {
+    if (*ref == NULL)
       return MPS_RES_OK;
-    }
     mps_res_t res = MPS_FIX12(ss, ref);
-    if (res != MPS_RES_OK) {
+    if (res != MPS_RES_OK)
       return res;
-    }
   }
   MPS_SCAN_END(ss);
   return MPS_RES_OK;
@@ -499,21 +494,17 @@ static mps_res_t scan_words(mps_ss_t ss, mps_addr_t *base, mps_addr_t *limit) {
   for (; base < limit; ++base) {
     mps_res_t res = MPS_RES_OK;
     MPS_SCAN_BEGIN(ss) {
-      if (((mps_word_t)*base & 7) != 0) {
+      if (((mps_word_t)*base & 7) != 0)
         continue; /* leaves the bracket only */
-      }
       for (unsigned i = 0; i < 3; ++i) {
-        if (i == 0) {
+        if (i == 0)
           continue;
-        }
-        if (i == 2) {
+        if (i == 2)
           break;
-        }
         MPS_FIX_CALL(ss, res = scan_one(ss, base));
       }
-      if (res != MPS_RES_OK) {
+      if (res != MPS_RES_OK)
         return res;
-      }
     }
     MPS_SCAN_END(ss);
   }

@@ -37,17 +37,15 @@ START_TEST(grows) {
   heap_start(32 * MIB);
   size_t slowly = hits(true);
   tdo_statistics(arena, &s);
-  for (size_t i = 20; i < TDO_HISTOGRAM_LONG; ++i) {
+  for (size_t i = 20; i < TDO_HISTOGRAM_LONG; ++i)
     ck_assert_uint_eq(s.quantum[i], 0); /* none scanned a MiB */
-  }
   ck_assert_uint_gt(slowly, 100);
   mps_arena_park(arena);
   mps_arena_release(arena);
   size_t fast = hits(false);
   tdo_statistics(arena, &s);
-  for (size_t i = 20; i < TDO_HISTOGRAM_LONG; ++i) {
+  for (size_t i = 20; i < TDO_HISTOGRAM_LONG; ++i)
     large += s.quantum[i];
-  }
   ck_assert_uint_gt(fast, 0);
   ck_assert_uint_lt(fast, slowly / 4); /* 11 beside 269, on a free machine */
   ck_assert_uint_gt(large, 0);

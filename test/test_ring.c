@@ -97,9 +97,8 @@ END_TEST
 START_TEST(unlink_while_visiting) {
   size_t seen = 0;
   tdo_ring_init(&rings[0]);
-  for (int i = 0; i < NODES; ++i) {
+  for (int i = 0; i < NODES; ++i)
     tdo_ring_append(&rings[0], &items[i].link);
-  }
   TDO_RING_FOR(node, &rings[0]) {
     tdo_ring_remove(node);
     tdo_ring_remove(node); /* harmless */

@@ -346,9 +346,8 @@ START_TEST(full_queue_stopped) {
   for (size_t i = 0; i < 2; ++i) {
     begin(queueing[i], 30, 30);
     tdo_shield_note_stopped(&shield);
-    for (size_t page = 1; page < 20; page += 2) {
+    for (size_t page = 1; page < 20; page += 2)
       tdo_shield_raise(&shield, page, page + 1, TDO_BAR_READ);
-    }
     ck_assert_uint_eq(shield.stats.flushes_full,
                       queueing[i] == TDO_SHIELD_RANGED ? 5 : 0);
     tdo_shield_leave(&shield);
@@ -614,9 +613,8 @@ START_TEST(retires) {
     ck_story("");
     ck_assert(tdo_shield_check(&shield));
     tdo_shield_adopt(&shield, 0, 20);
-    for (size_t page = 0; page < 20; ++page) {
+    for (size_t page = 0; page < 20; ++page)
       ck_assert_uint_eq(fake.access[page], TDO_ACCESS_WRITE);
-    }
     tdo_shield_raise(&shield, 0, 20, TDO_BAR_WRITE); /* not exposed */
     tdo_shield_flush(&shield);
     ck_assert_uint_eq(fake.access[0], TDO_ACCESS_READ);
@@ -672,9 +670,8 @@ START_TEST(offers_deferred) {
   tdo_shield_hit(&shield, 5, TDO_BAR_WRITE);
   ck_assert_uint_eq(tdo_shield_bars(&shield, 5), TDO_BAR_WRITE);
   tdo_shield_lower(&shield, 5, 6, TDO_BAR_WRITE);
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i)
     ck_assert_uint_eq(offer(5, 7, false), 1);
-  }
   ck_assert_uint_eq(offer(5, 7, true), 2);
   /* Adopted anew: fresh. */
   tdo_shield_retire(&shield, 5, 6);
@@ -691,12 +688,10 @@ START_TEST(offers_never) {
   settings.defer_hit = 255;
   begin(TDO_SHIELD_DEFERRED, 20, 20);
   tdo_shield_hit(&shield, 1, TDO_BAR_WRITE);
-  for (int i = 0; i < 254; ++i) {
+  for (int i = 0; i < 254; ++i)
     ck_assert_uint_eq(offer(0, 2, false), 2);
-  }
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 600; ++i)
     ck_assert_uint_eq(offer(0, 2, false), 1);
-  }
   ck_assert_uint_eq(offer(1, 2, true), 1);
   end();
 }
@@ -711,9 +706,8 @@ static void hit(size_t page) {
 
 static size_t open_pages(size_t first, size_t limit) {
   size_t n = 0;
-  for (; first < limit; ++first) {
+  for (; first < limit; ++first)
     n += fake.access[first] == TDO_ACCESS_WRITE;
-  }
   return n;
 }
 
@@ -724,9 +718,8 @@ START_TEST(hits_far_and_near) {
   begin(TDO_SHIELD_DEFERRED, 1024, 1024);
   tdo_shield_raise(&shield, 0, 1024, TDO_BAR_WRITE);
   tdo_shield_leave(&shield);
-  for (size_t page = 8; page < 1024; page += 64) {
+  for (size_t page = 8; page < 1024; page += 64)
     hit(page);
-  }
   ck_assert_uint_eq(open_pages(0, 1024), 16);
   ck_assert_uint_eq(shield.stats.hits_spread, 0);
   hit(516); /* 2 of 64 pages, but 3 of 128 */
@@ -735,9 +728,8 @@ START_TEST(hits_far_and_near) {
   ck_assert_uint_eq(shield.stats.hits_spread, 62);
   ck_assert_uint_eq(lost_pages, 62);
   for (size_t page = 0; page < 1024; ++page) {
-    if (tdo_shield_bars(&shield, page) != 0) {
+    if (tdo_shield_bars(&shield, page) != 0)
       hit(page);
-    }
   }
   ck_assert_uint_eq(open_pages(0, 1024), 1024);
   ck_assert_uint_le(shield.stats.hits_write, 29);

@@ -25,9 +25,8 @@ static void mark(void *closure, size_t first, size_t limit) {
 
 static void hook_lost(void *closure, size_t first, size_t limit,
                       tdo_bar_t bars) {
-  if (bars & TDO_BAR_WRITE) {
+  if (bars & TDO_BAR_WRITE)
     mark(closure, first, limit);
-  }
 }
 
 static void begin(size_t adopted) {
@@ -52,10 +51,9 @@ static void begin(size_t adopted) {
 static void end(void) {
   tdo_shield_leave(&shield);
   ck_assert(tdo_shield_check(&shield));
-  for (size_t page = 0; page < PAGES; ++page) {
+  for (size_t page = 0; page < PAGES; ++page)
     ck_assert_msg(tdo_shield_given(shield.actual[page]) == fake.access[page],
                   "page %zu", page);
-  }
   tdo_shield_finish(&shield);
   tdo_track_double_finish(&track);
   fake_finish(&fake);
@@ -95,9 +93,8 @@ static void grant(size_t first, size_t limit) {
 
 static size_t dirty_count(size_t first, size_t limit) {
   size_t n = 0;
-  for (size_t page = first; page < limit; ++page) {
+  for (size_t page = first; page < limit; ++page)
     n += dirty[page];
-  }
   return n;
 }
 
@@ -148,9 +145,8 @@ START_TEST(lowered_and_written) {
   grant(10, 20);
   tdo_shield_leave(&shield);
   tdo_shield_lower(&shield, 13, 15, TDO_BAR_WRITE);
-  for (size_t page = 12; page < 17; ++page) {
+  for (size_t page = 12; page < 17; ++page)
     write_page(page);
-  }
   harvest();
   ck_assert_uint_eq(dirty_count(0, PAGES), 3);
   ck_assert_uint_eq(dirty_count(13, 15), 0);
@@ -305,14 +301,12 @@ START_TEST(refused_region) {
     ck_assert_uint_eq(fake.refused, 2);
     dirty[5] = 1;
     for (size_t page = 0; page < 2 * TDO_SHIELD_REGION; ++page) {
-      if (fake.access[page] == TDO_ACCESS_WRITE) {
+      if (fake.access[page] == TDO_ACCESS_WRITE)
         write_page(page);
-      }
     }
     harvest();
-    for (size_t page = 0; page < 2 * TDO_SHIELD_REGION; ++page) {
+    for (size_t page = 0; page < 2 * TDO_SHIELD_REGION; ++page)
       REQUIRE(dirty[page] || fake.access[page] != TDO_ACCESS_WRITE);
-    }
     tdo_shield_leave(&shield);
     end();
   }
@@ -460,13 +454,11 @@ START_TEST(misses_nothing) {
     switch (random_below(6)) {
     case 0: /* scanned and offered, as after a harvest */
       harvest();
-      if (shield.track == NULL) {
+      if (shield.track == NULL)
         break;
-      }
       tdo_shield_expose(&shield, first, limit);
-      for (size_t p = first; p < limit; ++p) {
+      for (size_t p = first; p < limit; ++p)
         REQUIRE(!written[p] || dirty[p]);
-      }
       grant(first, limit);
       memset(written + first, 0, limit - first);
       tdo_shield_cover(&shield, first, limit);
@@ -477,9 +469,8 @@ START_TEST(misses_nothing) {
       break;
     case 2:
       harvest();
-      for (size_t p = 0; p < used; ++p) {
+      for (size_t p = 0; p < used; ++p)
         REQUIRE(!written[p] || dirty[p]);
-      }
       break;
     case 3:
       tdo_shield_raise(&shield, first, limit, TDO_BAR_READ);

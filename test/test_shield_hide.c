@@ -423,9 +423,8 @@ START_TEST(forced_meanwhile) {
   begin_hiding();
   shut(0, MANY);
   ck_assert(tdo_shield_force_open(&shield, 130));
-  if (_i == 1) {
+  if (_i == 1)
     tdo_bits_clear_range(shield.differ, 0, MANY);
-  }
   shield.differ_low = shield.pages;
   shield.differ_high = 0;
   tdo_shield_leave(&shield);

@@ -33,12 +33,10 @@ static tdo_shield_t shield;
 static model_t model;
 
 static unsigned model_wanted(const model_page_t *m) {
-  if (m->depth > 0) {
+  if (m->depth > 0)
     return TDO_ACCESS_WRITE;
-  }
-  if (m->bars & TDO_BAR_READ) {
+  if (m->bars & TDO_BAR_READ)
     return TDO_ACCESS_NONE;
-  }
   return m->bars & TDO_BAR_WRITE ? TDO_ACCESS_READ : TDO_ACCESS_WRITE;
 }
 
@@ -78,9 +76,8 @@ static void hook_lost(void *closure, size_t first, size_t limit,
     REQUIRE(m->depth == 0);
     m->bars &= ~bars;
     m->hit = true;
-    if (model.hitting && m->waits < model.hit_waits) {
+    if (model.hitting && m->waits < model.hit_waits)
       m->waits = model.hit_waits;
-    }
     m->calm = 0;
     ++model.lost;
   }
@@ -104,18 +101,14 @@ static void compare_page(size_t i, bool exact) {
   REQUIRE(tdo_shield_bars(&shield, i) == m->bars);
   REQUIRE(tdo_shield_adopted(&shield, i) == m->adopted);
   REQUIRE(shield.depth[i] == m->depth);
-  if (m->depth > 0) {
+  if (m->depth > 0)
     REQUIRE(actual == TDO_ACCESS_WRITE);
-  }
-  if (!m->committed && shield.stats.calls_refused == 0) {
+  if (!m->committed && shield.stats.calls_refused == 0)
     REQUIRE(actual == TDO_ACCESS_NONE);
-  }
-  if (exact && m->adopted) {
+  if (exact && m->adopted)
     REQUIRE(actual == model_wanted(m));
-  }
-  if (shield.settings.mode == TDO_SHIELD_OFF && m->adopted) {
+  if (shield.settings.mode == TDO_SHIELD_OFF && m->adopted)
     REQUIRE(actual == TDO_ACCESS_WRITE);
-  }
 }
 
 static void compare(bool exact) {
@@ -139,13 +132,11 @@ static bool pick(size_t *first_o, size_t *limit_o,
   size_t most = random_below(4) == 0 ? 80 : 5;
   size_t first = random_below(MODEL_PAGES), limit;
   size_t n = 1 + random_below(most);
-  while (first < MODEL_PAGES && !fit(&model.page[first])) {
+  while (first < MODEL_PAGES && !fit(&model.page[first]))
     ++first;
-  }
   limit = first;
-  while (limit < MODEL_PAGES && limit < first + n && fit(&model.page[limit])) {
+  while (limit < MODEL_PAGES && limit < first + n && fit(&model.page[limit]))
     ++limit;
-  }
   *first_o = first;
   *limit_o = limit;
   return first < limit;
@@ -209,9 +200,8 @@ static void do_adopt(void) {
     }
     model_naive(first, limit);
     tdo_shield_adopt(&shield, first, limit);
-    for (size_t i = first; i < limit; ++i) {
+    for (size_t i = first; i < limit; ++i)
       REQUIRE(fake.access[i] == TDO_ACCESS_WRITE);
-    }
   }
 }
 
@@ -232,9 +222,8 @@ static void do_raise(void) {
   tdo_bar_t bars = (tdo_bar_t)(1 + random_below(3));
   if (pick(&first, &limit, fit_adopted)) {
     if (shield.settings.mode != TDO_SHIELD_OFF) {
-      for (size_t i = first; i < limit; ++i) {
+      for (size_t i = first; i < limit; ++i)
         model.page[i].bars |= bars;
-      }
     }
     model_naive(first, limit);
     tdo_shield_raise(&shield, first, limit, bars);
@@ -245,9 +234,8 @@ static void do_lower(void) {
   size_t first, limit;
   tdo_bar_t bars = (tdo_bar_t)(1 + random_below(3));
   if (pick(&first, &limit, random_below(4) ? fit_barred : fit_adopted)) {
-    for (size_t i = first; i < limit; ++i) {
+    for (size_t i = first; i < limit; ++i)
       model.page[i].bars &= ~bars;
-    }
     model_naive(first, limit);
     tdo_shield_lower(&shield, first, limit, bars);
   }
@@ -272,9 +260,8 @@ static void do_expose(void) {
 static void do_cover(void) {
   size_t first, limit;
   if (pick(&first, &limit, fit_exposed)) {
-    for (size_t i = first; i < limit; ++i) {
+    for (size_t i = first; i < limit; ++i)
       --model.page[i].depth;
-    }
     model_naive(first, limit);
     tdo_shield_cover(&shield, first, limit);
   }
@@ -298,9 +285,8 @@ static bool model_granted(const model_page_t *m, bool room) {
 static void do_offer(void) {
   size_t first, limit, n, expected = 0;
   bool granted = false, expected_granted, room;
-  if (!pick(&first, &limit, fit_adopted)) {
+  if (!pick(&first, &limit, fit_adopted))
     return;
-  }
   room = shield.stats.mappings + 2 * shield.queued < shield.budget_mappings;
   expected_granted = model_granted(&model.page[first], room);
   while (first + expected < limit &&
@@ -404,20 +390,18 @@ static void run(tdo_shield_mode_t mode, size_t steps, unsigned refuse_of,
   }
   for (size_t i = 0; i < steps; ++i) {
     requests[random_below(REQUESTS)]();
-    if (mode == TDO_SHIELD_NAIVE || i % 16 == 0) {
+    if (mode == TDO_SHIELD_NAIVE || i % 16 == 0)
       compare(mode == TDO_SHIELD_NAIVE);
-    }
   }
   do_leave();
   REQUIRE(model.stops <= model.goes);
   if (refuse_of == 0 && limit == SIZE_MAX) {
     REQUIRE(shield.stats.hits_spread == model.lost);
     REQUIRE(shield.stats.pages_changed == fake.changed || fake.hides > 0);
-    if (mode == TDO_SHIELD_NAIVE) {
+    if (mode == TDO_SHIELD_NAIVE)
       REQUIRE(shield.stats.calls == model.naive_calls);
-    } else if (mode == TDO_SHIELD_RANGED) {
+    else if (mode == TDO_SHIELD_RANGED)
       REQUIRE(shield.stats.calls <= model.naive_calls);
-    }
   }
   hides += fake.hides;
   torn += fake.torn;
@@ -435,27 +419,24 @@ static size_t steps(void) {
 }
 
 START_TEST(model_plain) {
-  for (int i = 0; i < ROUNDS; ++i) {
+  for (int i = 0; i < ROUNDS; ++i)
     run((tdo_shield_mode_t)_i, steps(), 0, SIZE_MAX, 1.0);
-  }
   REQUIRE((hides > 0) == (_i == TDO_SHIELD_DEFERRED));
   REQUIRE((shows > 0) == (_i == TDO_SHIELD_DEFERRED));
 }
 END_TEST
 
 START_TEST(model_refused) {
-  for (int i = 0; i < ROUNDS; ++i) {
+  for (int i = 0; i < ROUNDS; ++i)
     run((tdo_shield_mode_t)_i, steps(), 2 + (unsigned)random_below(40),
         SIZE_MAX, 1.0);
-  }
 }
 END_TEST
 
 START_TEST(model_limited) {
-  for (int i = 0; i < ROUNDS; ++i) {
+  for (int i = 0; i < ROUNDS; ++i)
     run((tdo_shield_mode_t)_i, steps(), 0, 2 + random_below(100),
         random_below(2) ? 1.0 : 0.5);
-  }
   REQUIRE(_i == TDO_SHIELD_DEFERRED || torn + copies == 0);
 }
 END_TEST

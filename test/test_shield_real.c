@@ -92,10 +92,9 @@ static void commit(size_t first, size_t limit) {
 static void compare(void) {
   for (size_t page = 0; page < window_pages; ++page) {
     tdo_access_t found = probe(page);
-    if ((unsigned)found != shield.actual[page]) {
+    if ((unsigned)found != shield.actual[page])
       ck_abort_msg("page %zu allows %d, not %d", page, (int)found,
                    (int)shield.actual[page]);
-    }
   }
 }
 
@@ -160,16 +159,14 @@ START_TEST(keeps) {
   begin((tdo_shield_mode_t)_i, 256, 1.0);
   commit(0, 256);
   tdo_shield_adopt(&shield, 0, 256);
-  for (size_t page = 0; page < 256; ++page) {
+  for (size_t page = 0; page < 256; ++page)
     memset(window + page * page_size, (int)page, page_size);
-  }
   for (int i = 0; i < 2000; ++i) {
     size_t first = random_below(256);
     size_t limit = first + 1 + random_below(256 - first);
     tdo_bar_t bars = (tdo_bar_t)(1 + random_below(3));
-    if (random_below(4) == 0) {
+    if (random_below(4) == 0)
       tdo_shield_note_stopped(&shield);
-    }
     switch (random_below(4)) {
     case 0:
       tdo_shield_raise(&shield, first, limit, bars);
@@ -193,9 +190,8 @@ START_TEST(keeps) {
   tdo_shield_leave(&shield);
   compare();
   tdo_shield_expose(&shield, 0, 256);
-  for (size_t page = 0; page < 256; ++page) {
+  for (size_t page = 0; page < 256; ++page)
     REQUIRE(window[page * page_size + page_size - 1] == (char)page);
-  }
   tdo_shield_cover(&shield, 0, 256);
   ck_assert(suite_emulated() || (shield.stats.pages_hidden > 0) ==
                                     (_i == TDO_SHIELD_DEFERRED));
@@ -211,9 +207,8 @@ static char *use_up(size_t spare, size_t *size_o) {
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ck_assert_ptr_ne(p, MAP_FAILED);
   while (edges + 1 < limit + 1000 &&
-         mprotect(p + (edges + 1) * page_size, page_size, PROT_READ) == 0) {
+         mprotect(p + (edges + 1) * page_size, page_size, PROT_READ) == 0)
     edges += 2;
-  }
   /* Each page given back joins three mappings. */
   for (size_t freed = 0; freed < spare && edges > 0; freed += 2) {
     edges -= 2;
@@ -241,22 +236,19 @@ START_TEST(at_the_limit) {
   char *region, *mend;
   /* An emulator wants mappings of its own; or there are too many to use up in
      a test. */
-  if (SANITIZED || suite_emulated() || vm->mapping_limit(vm) > 200000) {
+  if (SANITIZED || suite_emulated() || vm->mapping_limit(vm) > 200000)
     return;
-  }
   begin((tdo_shield_mode_t)_i, 2048, 1.0);
   commit(0, 2048);
   tdo_shield_adopt(&shield, 0, 2048);
   region = use_up(200, &size);
-  for (size_t page = 0; page < 2048; ++page) {
+  for (size_t page = 0; page < 2048; ++page)
     *(size_t *)(void *)(window + page * page_size) = page;
-  }
   for (size_t page = 0; page < 1024; page += 2) {
     tdo_shield_raise(&shield, page, page + 1,
                      page % 4 ? TDO_BAR_READ : TDO_BAR_WRITE);
-    if (page % 64 == 0) {
+    if (page % 64 == 0)
       tdo_shield_leave(&shield);
-    }
   }
   tdo_shield_leave(&shield);
   compare();
@@ -277,9 +269,8 @@ START_TEST(at_the_limit) {
   tdo_shield_leave(&shield);
   compare();
   end();
-  if (_i != TDO_SHIELD_OFF) {
+  if (_i != TDO_SHIELD_OFF)
     ck_assert_uint_gt(refused, 0);
-  }
 }
 END_TEST
 

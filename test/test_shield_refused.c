@@ -177,13 +177,11 @@ static void signalled(void) {
 static mps_res_t interrupted_protect(tdo_vm_t *vm, void *base, size_t size,
                                      tdo_access_t access) {
   mps_res_t res;
-  if (early && access != TDO_ACCESS_WRITE) {
+  if (early && access != TDO_ACCESS_WRITE)
     signalled();
-  }
   res = told_protect(vm, base, size, access);
-  if (!early && access != TDO_ACCESS_WRITE) {
+  if (!early && access != TDO_ACCESS_WRITE)
     signalled();
-  }
   return res;
 }
 
@@ -234,9 +232,8 @@ START_TEST(at_the_limit) {
     for (size_t page = 0; page < 400; page += 2) {
       tdo_shield_raise(&shield, page, page + 1,
                        page % 4 ? TDO_BAR_READ : TDO_BAR_WRITE);
-      if (page % 32 == 0) {
+      if (page % 32 == 0)
         tdo_shield_leave(&shield);
-      }
       story[0] = '\0';
     }
     tdo_shield_leave(&shield);
@@ -278,9 +275,8 @@ START_TEST(economizes) {
     }
     tdo_shield_leave(&shield);
     ck_assert_uint_eq(shield.stats.bars_lost, 0);
-    for (size_t page = 1100; page < 1124; page += 2) {
+    for (size_t page = 1100; page < 1124; page += 2)
       tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
-    }
     tdo_shield_leave(&shield);
     ck_assert_uint_le(shield.stats.mappings, 375);
     ck_assert_uint_eq(shield.stats.bars_lost, lost_pages);
@@ -307,9 +303,8 @@ START_TEST(economizes_in_parts) {
   tdo_shield_raise(&shield, 0, 2000, TDO_BAR_WRITE);
   tdo_shield_leave(&shield);
   tdo_shield_note_stopped(&shield); /* one flush for all of them */
-  for (size_t page = 0; page < 2000; page += 4) {
+  for (size_t page = 0; page < 2000; page += 4)
     tdo_shield_lower(&shield, page, page + 1, TDO_BAR_WRITE);
-  }
   tdo_shield_leave(&shield);
   ck_assert_uint_gt(shield.stats.mappings, 375);
   for (; shield.stats.mappings > 375 && sessions < 99; ++sessions) {
@@ -337,9 +332,8 @@ START_TEST(economizes_not) {
   mapping_limit = 1000;
   begin(TDO_SHIELD_RANGED, 2000, 2000);
   telling = false;
-  for (size_t page = 0; page < 600; page += 2) {
+  for (size_t page = 0; page < 600; page += 2)
     tdo_shield_raise(&shield, page, page + 1, TDO_BAR_READ);
-  }
   tdo_shield_raise(&shield, 601, 602, TDO_BAR_WRITE);
   tdo_shield_leave(&shield);
   ck_assert_uint_gt(shield.stats.mappings, 600);

@@ -52,9 +52,8 @@ static void *spin(void *p) {
   while (!atomic_load(&quit)) {
     errno = 1234;
     atomic_fetch_add(&w->steps, 1);
-    if (errno != 1234) {
+    if (errno != 1234)
       atomic_store(&w->wrong, true);
-    }
   }
   tdo_stop_deregister(w->thread);
   return NULL;
@@ -93,9 +92,8 @@ static void start(void *(*body)(void *), size_t n) {
     atomic_store(&w->wrong, false);
     ck_assert_int_eq(pipe(w->fd), 0);
     ck_assert_int_eq(pthread_create(&w->id, NULL, body, w), 0);
-    while (!atomic_load(&w->ready)) {
+    while (!atomic_load(&w->ready))
       sched_yield();
-    }
     records[i] = w->thread;
   }
 }
@@ -131,13 +129,11 @@ static void stop_and_look(size_t n) {
   tdo_context_t context;
   begin();
   tdo_stop_threads(records, n);
-  for (size_t i = 0; i < THREADS; ++i) {
+  for (size_t i = 0; i < THREADS; ++i)
     before[i] = atomic_load(&workers[i].steps);
-  }
   sleep_us(300);
-  for (size_t i = 0; i < THREADS; ++i) {
+  for (size_t i = 0; i < THREADS; ++i)
     ck_assert_uint_eq(atomic_load(&workers[i].steps), before[i]);
-  }
   for (size_t i = 0; i < n; ++i) {
     if (records[i] != NULL && !tdo_stop_is_self(records[i])) {
       ck_assert(tdo_stop_context(&context, records[i]));
@@ -154,14 +150,12 @@ START_TEST(spinning) {
   records[THREADS] = NULL;
   records[THREADS + 1] = records[0]; /* twice */
   ck_assert_int_eq(tdo_stop_register(&records[THREADS + 2]), MPS_RES_OK);
-  for (int i = 0; i < ROUNDS / 4; ++i) {
+  for (int i = 0; i < ROUNDS / 4; ++i)
     stop_and_look(THREADS + 3);
-  }
   for (size_t i = 0; i < THREADS; ++i) { /* they do run on */
     unsigned long before = atomic_load(&workers[i].steps);
-    while (atomic_load(&workers[i].steps) == before) {
+    while (atomic_load(&workers[i].steps) == before)
       sched_yield();
-    }
   }
   tdo_stop_deregister(records[THREADS + 2]);
   finish(THREADS);
@@ -175,12 +169,10 @@ START_TEST(stopped_again) {
   for (int i = 0; i < 20 * ROUNDS; ++i) {
     unsigned long steps[THREADS];
     tdo_stop_threads(records, THREADS);
-    for (size_t j = 0; j < THREADS; ++j) {
+    for (size_t j = 0; j < THREADS; ++j)
       steps[j] = atomic_load(&workers[j].steps);
-    }
-    for (size_t j = 0; j < THREADS; ++j) {
+    for (size_t j = 0; j < THREADS; ++j)
       ck_assert_uint_eq(atomic_load(&workers[j].steps), steps[j]);
-    }
     tdo_resume_threads(records, THREADS);
   }
   end();
@@ -190,18 +182,16 @@ END_TEST
 
 START_TEST(blocked_in_read) {
   start(reads, THREADS);
-  for (int i = 0; i < ROUNDS / 4; ++i) {
+  for (int i = 0; i < ROUNDS / 4; ++i)
     stop_and_look(THREADS);
-  }
   finish(THREADS);
 }
 END_TEST
 
 START_TEST(blocked_in_nanosleep) {
   start(sleeps, THREADS);
-  for (int i = 0; i < ROUNDS / 10; ++i) {
+  for (int i = 0; i < ROUNDS / 10; ++i)
     stop_and_look(THREADS);
-  }
   finish(THREADS);
 }
 END_TEST
@@ -213,18 +203,16 @@ static void *holds(void *p) {
   volatile tdo_word_t held[4] = {0, 0x1234567, 0, 0};
   w->fd[0] = (int)held[0];
   arrive(w);
-  while (!atomic_load(&quit)) {
+  while (!atomic_load(&quit))
     atomic_store(&w->steps, (unsigned long)&held[1]);
-  }
   tdo_stop_deregister(w->thread);
   return (void *)held[1];
 }
 
 START_TEST(stack_range) {
   start(holds, 1);
-  while (atomic_load(&workers[0].steps) < 4096) {
+  while (atomic_load(&workers[0].steps) < 4096)
     sched_yield();
-  }
   begin();
   tdo_stop_threads(records, 1);
   tdo_context_t context;
@@ -256,9 +244,8 @@ static bool dawdle(void *addr, tdo_fault_kind_t kind) {
   char local = 1;
   (void)addr, (void)kind;
   atomic_store(&deep, &local);
-  while (!atomic_load(&go)) {
+  while (!atomic_load(&go))
     sched_yield();
-  }
   return mprotect(protected_page, (size_t)sysconf(_SC_PAGESIZE),
                   PROT_READ | PROT_WRITE) == 0;
 }
@@ -284,9 +271,8 @@ START_TEST(in_the_fault_handler) {
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ck_assert_ptr_ne(protected_page, MAP_FAILED);
   start(faults, 1);
-  while (atomic_load(&deep) == NULL) {
+  while (atomic_load(&deep) == NULL)
     sched_yield();
-  }
   begin();
   tdo_stop_threads(records, 1);
   ck_assert(tdo_stop_context(&context, records[0]));
@@ -320,9 +306,8 @@ START_TEST(exiting) {
     ck_assert(!tdo_stop_context(&context, records[0]));
     tdo_resume_threads(records, THREADS);
     end();
-    for (size_t i = 0; i < THREADS; ++i) {
+    for (size_t i = 0; i < THREADS; ++i)
       tdo_stop_deregister(records[i]);
-    }
   }
 }
 END_TEST
@@ -375,20 +360,17 @@ START_TEST(in_a_row) {
   start(spin, SPINNERS);
   begin();
   for (int turn = 0; turn < TURNS; ++turn) {
-    for (size_t j = 0; j < SPINNERS; ++j) {
+    for (size_t j = 0; j < SPINNERS; ++j)
       before[j] = atomic_load(&workers[j].steps);
-    }
     for (int i = 0; i < STOPS; ++i) {
       uint64_t until = tdo_clock_ns() + 200000;
       tdo_stop_threads(records, SPINNERS);
-      while (!tdo_clock_past(until)) {
+      while (!tdo_clock_past(until))
         continue;
-      }
       tdo_resume_threads(records, SPINNERS);
     }
-    for (size_t j = 0; j < SPINNERS; ++j) {
+    for (size_t j = 0; j < SPINNERS; ++j)
       ck_assert_uint_ne(atomic_load(&workers[j].steps), before[j]);
-    }
   }
   end();
   finish(SPINNERS);
@@ -399,9 +381,8 @@ END_TEST
 static void *stopper(void *p) {
   worker_t *w = p;
   arrive(w);
-  while (!atomic_load(&go)) {
+  while (!atomic_load(&go))
     sched_yield();
-  }
   while (!atomic_load(&quit)) {
     begin();
     tdo_stop_threads(records, 3);
@@ -421,9 +402,8 @@ START_TEST(two_stoppers) {
   start(stopper, 2);
   atomic_store(&go, true);
   while (atomic_load(&workers[0].steps) < ROUNDS ||
-         atomic_load(&workers[1].steps) < ROUNDS) {
+         atomic_load(&workers[1].steps) < ROUNDS)
     sleep_us(1000);
-  }
   finish(2);
 }
 END_TEST
@@ -480,9 +460,8 @@ START_TEST(many_registrations) {
     ck_assert_ptr_eq(again, first);
     ck_assert(tdo_stop_is_self(again));
   }
-  for (int i = 0; i < 1001; ++i) {
+  for (int i = 0; i < 1001; ++i)
     tdo_stop_deregister(first);
-  }
   ck_assert_int_eq(tdo_stop_register(&again), MPS_RES_OK);
   ck_assert(tdo_stop_is_self(again));
   tdo_stop_deregister(again);
@@ -495,9 +474,8 @@ static void *keeps_right(void *p) {
   worker_t *w = p;
   begin();
   atomic_store(&w->ready, true);
-  while (!atomic_load(&quit)) {
+  while (!atomic_load(&quit))
     sched_yield();
-  }
   end();
   return NULL;
 }
@@ -505,17 +483,15 @@ static void *keeps_right(void *p) {
 static int child_of_fork(tdo_stop_thread_t *self) {
   tdo_stop_thread_t *again;
   tdo_stop_after_fork_in_child();
-  if (!tdo_stop_is_alive(self) || tdo_stop_is_alive(records[0])) {
+  if (!tdo_stop_is_alive(self) || tdo_stop_is_alive(records[0]))
     return 1;
-  }
   begin();
   tdo_stop_threads(records, 2);
   tdo_resume_threads(records, 2);
   end();
   tdo_stop_deregister(records[0]);
-  if (tdo_stop_register(&again) != MPS_RES_OK || again != self) {
+  if (tdo_stop_register(&again) != MPS_RES_OK || again != self)
     return 2;
-  }
 #if !defined(__SANITIZE_THREAD__) /* which allows no thread here */
   if (!suite_emulated()) {        /* nor does qemu 7.2 */
     start(spin, 2);
@@ -534,14 +510,12 @@ START_TEST(forked) {
   ck_assert_int_eq(tdo_stop_register(&self), MPS_RES_OK);
   start(spin, 2);
   ck_assert_int_eq(pthread_create(&id, NULL, keeps_right, &holder), 0);
-  while (!atomic_load(&holder.ready)) {
+  while (!atomic_load(&holder.ready))
     sched_yield();
-  }
   pid_t child = fork();
   ck_assert_int_ge(child, 0);
-  if (child == 0) {
+  if (child == 0)
     suite_leave(child_of_fork(self));
-  }
   ck_assert_int_eq(waitpid(child, &status, 0), child);
   ck_assert(WIFEXITED(status));
   ck_assert_int_eq(WEXITSTATUS(status), 0);
@@ -572,9 +546,8 @@ START_TEST(waiting_blocked) {
   tdo_context_t context;
   tdo_lock_claim(&contended);
   start(claims, 1);
-  while (atomic_load(&contended.waiting) == 0) {
+  while (atomic_load(&contended.waiting) == 0)
     sched_yield();
-  }
   begin();
   tdo_stop_threads(records, 1);
   ck_assert(tdo_stop_context(&context, records[0]));
@@ -616,9 +589,8 @@ START_TEST(refused) {
   if (child == 0) {
     start(spin, 1);
     asserted_start();
-    if (!refuse_call(SYS_tgkill, 0, EPERM)) {
+    if (!refuse_call(SYS_tgkill, 0, EPERM))
       _exit(0); /* not permitted */
-    }
     begin();
     tdo_stop_threads(records, 1);
     _exit((asserted_count > 0) == !TDO_RASH ? 0 : 1);

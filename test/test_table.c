@@ -13,9 +13,8 @@ static bool refuse;
 
 static mps_res_t get_memory(void **p_o, void *closure, size_t size) {
   ck_assert_ptr_eq(closure, &allocated);
-  if (refuse) {
+  if (refuse)
     return MPS_RES_COMMIT_LIMIT;
-  }
   *p_o = malloc(size);
   ck_assert_ptr_nonnull(*p_o);
   allocated += size;
@@ -78,9 +77,8 @@ START_TEST(against_model) {
   tdo_table_init(&table, &memory);
   for (int round = 0; round < ROUNDS; ++round) {
     change(&table);
-    if (round % 64 == 0) {
+    if (round % 64 == 0)
       compare(&table);
-    }
   }
   compare(&table);
   tdo_table_finish(&table);
@@ -112,13 +110,11 @@ START_TEST(refused) {
   refuse = false;
   ck_assert_int_eq(tdo_table_reserve(&table, 100), MPS_RES_OK);
   refuse = true; /* within the room that there is, nothing can fail */
-  for (size_t i = 0; i < 100; ++i) {
+  for (size_t i = 0; i < 100; ++i)
     ck_assert_int_eq(tdo_table_set(&table, key_of(i), key_of(i)), MPS_RES_OK);
-  }
   size_t i = 100;
-  while (tdo_table_set(&table, key_of(i), key_of(i)) == MPS_RES_OK) {
+  while (tdo_table_set(&table, key_of(i), key_of(i)) == MPS_RES_OK)
     ck_assert_uint_lt(++i, 100000);
-  }
   ck_assert_uint_eq(tdo_table_count(&table), i);
   ck_assert(!tdo_table_get(&value, &table, key_of(i)));
   ck_assert_int_eq(tdo_table_set(&table, key_of(0), key_of(1)), MPS_RES_OK);

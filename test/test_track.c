@@ -36,9 +36,8 @@ static size_t harvest(void) {
   memset(written, 0, sizeof written);
   REQUIRE(track.harvest(&track, base, PAGES * page_size, note, written) ==
           MPS_RES_OK);
-  for (size_t p = 0; p < PAGES; ++p) {
+  for (size_t p = 0; p < PAGES; ++p)
     n += written[p];
-  }
   return n;
 }
 
@@ -64,9 +63,8 @@ static bool start(void) {
     return false;
   }
   REQUIRE(track.cover(&track, base, PAGES * page_size) == MPS_RES_OK);
-  for (size_t p = 0; p < PAGES; ++p) {
+  for (size_t p = 0; p < PAGES; ++p)
     touch(p);
-  }
   return true;
 }
 
@@ -76,9 +74,8 @@ static void stop(void) {
 }
 
 START_TEST(exact) {
-  if (!start()) {
+  if (!start())
     return;
-  }
   ck_assert_uint_eq(harvest(), PAGES);
   ck_assert(track.arm(&track, base, PAGES * page_size) == MPS_RES_OK);
   ck_assert_uint_eq(harvest(), 0);
@@ -98,9 +95,8 @@ END_TEST
 /* Protection is another matter; a system call writes, too. */
 START_TEST(protection) {
   int ends[2];
-  if (!start()) {
+  if (!start())
     return;
-  }
   ck_assert(track.arm(&track, base, PAGES * page_size) == MPS_RES_OK);
   ck_assert(vm->protect(vm, base, PAGES * page_size, TDO_ACCESS_NONE) ==
             MPS_RES_OK);
@@ -119,9 +115,8 @@ END_TEST
 
 /* Memory mapped anew must be covered anew. */
 START_TEST(remapped) {
-  if (!start()) {
+  if (!start())
     return;
-  }
   ck_assert(track.arm(&track, base, PAGES * page_size) == MPS_RES_OK);
   ck_assert(vm->decommit(vm, base, 4 * page_size) == MPS_RES_OK);
   ck_assert(vm->commit(vm, base, 4 * page_size) == MPS_RES_OK);
@@ -142,9 +137,8 @@ static int in_child(int (*run)(void)) {
   int status;
   pid_t child = fork();
   REQUIRE(child >= 0);
-  if (child == 0) {
+  if (child == 0)
     suite_leave(run());
-  }
   REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status));
   return WEXITSTATUS(status);
 }
@@ -157,23 +151,20 @@ static int child_tracks(void) {
       track.disarm(&track, base, PAGES * page_size) == MPS_RES_OK ||
       track.cover(&track, base, PAGES * page_size) == MPS_RES_OK ||
       track.harvest(&track, base, PAGES * page_size, note, written) ==
-          MPS_RES_OK) {
+          MPS_RES_OK)
     return 3;
-  }
   if (track.reopen(&track) != MPS_RES_OK ||
       track.cover(&track, base, PAGES * page_size) != MPS_RES_OK ||
       harvest() != PAGES ||
-      track.arm(&track, base, PAGES * page_size) != MPS_RES_OK) {
+      track.arm(&track, base, PAGES * page_size) != MPS_RES_OK)
     return 1;
-  }
   touch(9);
   return harvest() == 1 && written[9] ? 0 : 2;
 }
 
 START_TEST(forked) {
-  if (!start()) {
+  if (!start())
     return;
-  }
   ck_assert(track.arm(&track, base, PAGES * page_size) == MPS_RES_OK);
   touch(1);
   ck_assert_int_eq(in_child(child_tracks), 0);
@@ -188,9 +179,8 @@ END_TEST
 static int opens(const char *expected) {
   const char *why = "";
   mps_res_t res = tdo_track_open(&track, &why);
-  if (expected == NULL) {
+  if (expected == NULL)
     return res != MPS_RES_OK;
-  }
   return res == MPS_RES_OK || strcmp(why, expected) != 0;
 }
 
@@ -216,17 +206,15 @@ static int no_files(void) {
 }
 
 static int unprivileged(void) {
-  if (getuid() == 0 && setuid(65534) != 0) {
+  if (getuid() == 0 && setuid(65534) != 0)
     return 1;
-  }
   /* As a program started so would be, and may look at itself. */
   return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0 || opens(NULL);
 }
 
 START_TEST(refusals) {
-  if (!start()) {
+  if (!start())
     return;
-  }
   stop();
   ck_assert_int_eq(in_child(no_userfaultfd), 0);
   ck_assert_int_eq(in_child(no_async), 0);

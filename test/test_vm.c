@@ -24,17 +24,15 @@ static void catch_faults(void) {
 }
 
 static bool can_read(volatile char *p) {
-  if (sigsetjmp(escape, 1) != 0) {
+  if (sigsetjmp(escape, 1) != 0)
     return false;
-  }
   (void)*p;
   return true;
 }
 
 static bool can_write(volatile char *p) {
-  if (sigsetjmp(escape, 1) != 0) {
+  if (sigsetjmp(escape, 1) != 0)
     return false;
-  }
   *p = 1;
   return true;
 }
@@ -58,9 +56,8 @@ static char *reserve(size_t size, size_t align) {
 START_TEST(life_of_a_page) {
   setup();
   char *base = reserve(16 * page, page);
-  for (size_t i = 0; i < 16; ++i) {
+  for (size_t i = 0; i < 16; ++i)
     ck_assert(!can_read(base + i * page));
-  }
   ck_assert_int_eq(vm->commit(vm, base, 4 * page), MPS_RES_OK);
   ck_assert_int_eq(base[0], 0);
   ck_assert(can_write(base));
@@ -77,9 +74,8 @@ START_TEST(life_of_a_page) {
   ck_assert_int_eq(vm->decommit(vm, base, 4 * page), MPS_RES_OK);
   ck_assert(!can_read(base));
   ck_assert_int_eq(vm->commit(vm, base, 4 * page), MPS_RES_OK);
-  for (size_t i = 0; i < 4 * page; ++i) {
+  for (size_t i = 0; i < 4 * page; ++i)
     ck_assert_int_eq(base[i], 0);
-  }
   vm->release(vm, base, 16 * page);
   ck_assert(!can_read(base));
 }
@@ -143,9 +139,8 @@ START_TEST(hiding) {
   ck_assert_int_eq(vm->reserve_away(&there, vm, 16 * page), MPS_RES_OK);
   away = there;
   ck_assert_int_eq(vm->commit(vm, base, 16 * page), MPS_RES_OK);
-  for (size_t i = 0; i < 16; ++i) {
+  for (size_t i = 0; i < 16; ++i)
     memset(base + i * page, (int)i + 1, page);
-  }
   unsigned long move = vm->counters.move;
   unsigned long protect = vm->counters.protect;
   if (vm->hide(vm, base + 4 * page, 8 * page, away) != MPS_RES_OK) {
@@ -168,9 +163,8 @@ START_TEST(hiding) {
                    MPS_RES_OK);
   vm->copy(vm, base + 4 * page, 2 * page, away);
   vm->copy(vm, base + 8 * page, 4 * page, away + 4 * page);
-  for (size_t i = 0; i < 16; ++i) {
+  for (size_t i = 0; i < 16; ++i)
     ck_assert_int_eq(base[i * page + 1], (int)i + 1);
-  }
   /* Onto itself: refused, and nothing has changed. */
   ck_assert_int_eq(vm->hide(vm, base, 8 * page, base + 4 * page),
                    MPS_RES_MEMORY);
@@ -185,9 +179,8 @@ END_TEST
 static bool begin_moving(char **base_o, char **away_o) {
   void *away;
   char *base = reserve(16 * page, page);
-  if (suite_emulated()) {
+  if (suite_emulated())
     return false;
-  }
   ck_assert_int_eq(vm->reserve_away(&away, vm, 16 * page), MPS_RES_OK);
   ck_assert_int_eq(vm->commit(vm, base, 16 * page), MPS_RES_OK);
   memset(base, 7, 16 * page);
@@ -197,9 +190,8 @@ static bool begin_moving(char **base_o, char **away_o) {
 }
 
 static void end_moving(char *base, char *away) {
-  for (size_t i = 0; i < 16 * page; ++i) {
+  for (size_t i = 0; i < 16 * page; ++i)
     ck_assert_int_eq(base[i], 7);
-  }
   vm->release(vm, base, 16 * page);
   vm->release(vm, away, 16 * page);
 }
@@ -226,9 +218,8 @@ START_TEST(refused_moves) {
   void *other;
   mps_res_t place, res;
   setup();
-  if (!begin_moving(&base, &away)) {
+  if (!begin_moving(&base, &away))
     return;
-  }
   limit_data(page);
   place = vm->reserve_away(&other, vm, page);
   res = vm->hide(vm, base, 16 * page, away);
@@ -259,9 +250,8 @@ END_TEST
 START_TEST(moved_apart) {
   char *base, *away;
   setup();
-  if (!begin_moving(&base, &away)) {
+  if (!begin_moving(&base, &away))
     return;
-  }
   ck_assert_int_eq(madvise(base + 8 * page, 4 * page, MADV_DONTFORK), 0);
   ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_LIMIT);
   ck_assert(can_read(base) && can_read(base + 9 * page));
@@ -279,9 +269,8 @@ END_TEST
 START_TEST(moved_alone) {
   char *base, *away;
   setup();
-  if (!begin_moving(&base, &away)) {
+  if (!begin_moving(&base, &away))
     return;
-  }
   char *alone = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
                      -1, 0);
   ck_assert(alone != MAP_FAILED);
@@ -309,9 +298,8 @@ static size_t data_pages(void) {
 START_TEST(counted_once) {
   char *base, *away;
   setup();
-  if (!begin_moving(&base, &away)) {
+  if (!begin_moving(&base, &away))
     return;
-  }
   size_t before = data_pages();
   before = data_pages(); /* now that what that allocates is */
   ck_assert_int_eq(vm->hide(vm, base, 16 * page, away), MPS_RES_OK);
@@ -340,16 +328,14 @@ START_TEST(limits) {
   if (child == 0) {
     struct rlimit rlimit = {(rlim_t)1 << 40, (rlim_t)1 << 40};
     size_t most = (size_t)1 << 40;
-    if (setrlimit(RLIMIT_AS, &rlimit) != 0) {
+    if (setrlimit(RLIMIT_AS, &rlimit) != 0)
       _exit(2);
-    }
     if (suite_emulated()) { /* which keeps the limits of its own process */
       _exit(0);
     }
     void *away;
-    if (vm->reserve_away(&away, vm, 16 * page) != MPS_RES_RESOURCE) {
+    if (vm->reserve_away(&away, vm, 16 * page) != MPS_RES_RESOURCE)
       _exit(2);
-    }
     size_t left = tdo_vm_address_limit();
     _exit(left < most && left > most / 2 ? 0 : 1);
   }
@@ -367,48 +353,39 @@ static int at_the_limit(void) {
   size_t n = vm->mapping_limit(vm);
   size_t size = n * page;
   void *base;
-  if (vm->reserve(&base, vm, size, page) != MPS_RES_OK) {
+  if (vm->reserve(&base, vm, size, page) != MPS_RES_OK)
     return 2;
-  }
   char *p = base;
   char *full = reserve(4 * page, page);
-  if (vm->commit(vm, full, 4 * page) != MPS_RES_OK) {
+  if (vm->commit(vm, full, 4 * page) != MPS_RES_OK)
     return 3;
-  }
   memset(full, 1, 4 * page);
   size_t i = 0;
-  while (i < n && vm->commit(vm, p + i * page, page) == MPS_RES_OK) {
+  while (i < n && vm->commit(vm, p + i * page, page) == MPS_RES_OK)
     i += 2;
-  }
-  if (i >= n) {
+  if (i >= n)
     return 4;
-  }
   unsigned long refused = vm->counters.refused;
   unsigned long advise = vm->counters.advise;
   if (vm->protect(vm, full + page, page, TDO_ACCESS_READ) != MPS_RES_MEMORY ||
-      vm->decommit(vm, full + page, page) != MPS_RES_MEMORY) {
+      vm->decommit(vm, full + page, page) != MPS_RES_MEMORY)
     return 5;
-  }
-  if (full[page] != 0 || full[0] != 1 || !can_write(full + page)) {
+  if (full[page] != 0 || full[0] != 1 || !can_write(full + page))
     return 6;
-  }
   if (vm->counters.refused != refused + 2 ||
-      vm->counters.advise != advise + 1) {
+      vm->counters.advise != advise + 1)
     return 7;
-  }
   return vm->protect(vm, p, size, TDO_ACCESS_NONE) == MPS_RES_OK ? 0 : 8;
 }
 
 START_TEST(mapping_limit) {
   setup();
   int status;
-  if (vm->mapping_limit(vm) > 300000) {
+  if (vm->mapping_limit(vm) > 300000)
     return; /* takes too long */
-  }
   pid_t child = fork();
-  if (child == 0) {
+  if (child == 0)
     _exit(at_the_limit());
-  }
   ck_assert_int_eq(waitpid(child, &status, 0), child);
   ck_assert(WIFEXITED(status));
   ck_assert_int_eq(WEXITSTATUS(status), 0);
@@ -418,9 +395,8 @@ END_TEST
 /* A process that locks all its memory gets neither a window nor a table filled.
    (An emulator need not know how to lock what is touched only.) */
 START_TEST(locked_process) {
-  if (suite_emulated()) {
+  if (suite_emulated())
     return;
-  }
   setup();
   pid_t child = fork();
   if (child == 0) {
@@ -429,9 +405,8 @@ START_TEST(locked_process) {
     (void)getrusage(RUSAGE_SELF, &before);
     if (mlockall(MCL_FUTURE) != 0 ||
         vm->reserve(&base, vm, (size_t)1 << 33, page) != MPS_RES_OK ||
-        vm->reserve_table(&sparse, vm, (size_t)1 << 26) != MPS_RES_OK) {
+        vm->reserve_table(&sparse, vm, (size_t)1 << 26) != MPS_RES_OK)
       _exit(0); /* not permitted */
-    }
     *(volatile char *)sparse = 1;
     (void)getrusage(RUSAGE_SELF, &after);
     _exit(after.ru_maxrss - before.ru_maxrss > 32 << 10 ? 1 : 0);

@@ -203,9 +203,8 @@ START_TEST(as_the_system) {
     size_t limit = first + 1 + random_below(PAGES - 1 - first);
     size_t i = random_below(3);
     ck_assert_int_eq(protect(base, first, limit, accesses[i]), MPS_RES_OK);
-    if (i == 2) {
+    if (i == 2)
       base[first * PAGE] = 1;
-    }
     /* Nobody else's mapping joins the window's first and last page. */
     ck_assert_uint_eq(twin.mappings, real_mappings(base));
   }

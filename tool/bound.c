@@ -59,9 +59,8 @@ static void add(notes_t *notes, kind_t kind, size_t first, size_t limit,
 
 bound_t *bound_new(const tdo_shield_t *shield) {
   bound_t *b = calloc(1, sizeof *b);
-  if (b == NULL) {
+  if (b == NULL)
     return NULL;
-  }
   b->shield = shield;
   b->want = calloc(shield->pages, 1);
   b->now = calloc(shield->pages, 1);
@@ -78,12 +77,10 @@ bound_t *bound_new(const tdo_shield_t *shield) {
 
 static unsigned wanted(const bound_t *b, size_t page) {
   unsigned state = b->shield->state[page];
-  if ((state & TDO_PAGE_ADOPTED) == 0) {
+  if ((state & TDO_PAGE_ADOPTED) == 0)
     return FREE;
-  }
-  if ((state & TDO_BAR_READ) != 0) {
+  if ((state & TDO_BAR_READ) != 0)
     return CLOSED;
-  }
   return (state & TDO_BAR_WRITE) != 0 ? READABLE : OPEN;
 }
 
@@ -125,12 +122,10 @@ static void need_page(need_t *need, const bound_t *b, size_t page) {
     need->open |= was == CLOSED || (was == READABLE && !tracks);
     was = was == FREE ? was : OPEN;
   }
-  if ((flags & WRITTEN) != 0 && was == READABLE) {
+  if ((flags & WRITTEN) != 0 && was == READABLE)
     was = OPEN;
-  }
-  if (now == FREE || now == was || (was == FREE && now == OPEN)) {
+  if (now == FREE || now == was || (was == FREE && now == OPEN))
     return;
-  }
   if (now == READABLE && tracks) {
     need->arm = true;
     need->open |= was == CLOSED;
@@ -163,12 +158,10 @@ enum { OPENED, SHUT, SETS };
 
 static bool belongs(const bound_t *b, size_t page, int set) {
   unsigned was = b->want[page], now = b->now[page] & 3u;
-  if (now == FREE) {
+  if (now == FREE)
     return false;
-  }
-  if (set == OPENED) {
+  if (set == OPENED)
     return was == OPEN || was == FREE;
-  }
   return (was == CLOSED || (was == READABLE && b->shield->track == NULL)) &&
          (now == OPEN || (b->now[page] & EXPOSED) == 0);
 }
@@ -186,22 +179,18 @@ static size_t count_edges(const bound_t *b, const note_t *notes, size_t count,
   for (size_t i = 0; i < count; ++i) {
     size_t page = tdo_max(notes[i].first, done + 1);
     size_t left = page;
-    if (notes[i].kind != TOUCH || page >= notes[i].limit) {
+    if (notes[i].kind != TOUCH || page >= notes[i].limit)
       continue;
-    }
     while (left > 0 && !belongs(b, --left, set)) {
     }
     for (; page < pages; ++page) {
-      if (!belongs(b, page, set)) {
+      if (!belongs(b, page, set))
         continue;
-      }
-      if (belongs(b, left, set)) {
+      if (belongs(b, left, set))
         edges += new_edge(b, left, page, set);
-      }
       left = page;
-      if (page >= notes[i].limit) {
+      if (page >= notes[i].limit)
         break; /* the right neighbour */
-      }
     }
     done = tdo_max(done, tdo_min(page, pages));
   }
@@ -225,9 +214,8 @@ static void session_end(bound_t *b, note_t *notes, size_t count) {
     }
   }
   qsort(notes, count, sizeof *notes, by_address);
-  for (int set = 0; set < SETS; ++set) {
+  for (int set = 0; set < SETS; ++set)
     calls = tdo_max(calls, (count_edges(b, notes, count, set) + 1) / 2);
-  }
   for (size_t i = 0; i < count; ++i) {
     for (size_t p = notes[i].first; p < notes[i].limit; ++p) {
       need_page(&need, b, p);
@@ -247,9 +235,8 @@ void bound_session(bound_t *b) {
     size_t first = note->first, page = first;
     while (page < note->limit) {
       unsigned want = wanted(b, first);
-      while (page < note->limit && wanted(b, page) == want) {
+      while (page < note->limit && wanted(b, page) == want)
         ++page;
-      }
       add(&b->notes, TOUCH, first, page, want);
       first = page;
     }
@@ -262,31 +249,27 @@ void bound_session(bound_t *b) {
 static void flag_useless(bound_t *b, bool give) {
   for (size_t i = 0; i < b->useless.count; ++i) {
     const note_t *note = &b->useless.at[i];
-    for (size_t p = note->first; p < note->limit; ++p) {
+    for (size_t p = note->first; p < note->limit; ++p)
       b->now[p] = (uint8_t)(give ? b->now[p] | USELESS
                                  : b->now[p] & ~USELESS);
-    }
   }
 }
 
 /* The useless bars of the period are not there from its first session on. */
 static void insert_useless(bound_t *b) {
   notes_t all = {0};
-  if (b->useless.count == 0) {
+  if (b->useless.count == 0)
     return;
-  }
   for (size_t i = 0; i < b->useless.count; ++i) {
     const note_t *note = &b->useless.at[i];
     for (size_t p = note->first; p < note->limit; ++p) {
-      if ((b->now[p] & 3u) == READABLE) {
+      if ((b->now[p] & 3u) == READABLE)
         add(&all, TOUCH, p, p + 1, OPEN);
-      }
     }
   }
-  for (size_t i = 0; i < b->notes.count; ++i) {
+  for (size_t i = 0; i < b->notes.count; ++i)
     add(&all, b->notes.at[i].kind, b->notes.at[i].first, b->notes.at[i].limit,
         b->notes.at[i].want);
-  }
   free(b->notes.at);
   b->notes = all;
 }
@@ -310,9 +293,8 @@ static void period_end(bound_t *b) {
 void bound_collection(bound_t *b) {
   period_end(b);
   /* Bars that were useless in the last period may be of use in this one. */
-  for (size_t i = 0; i < b->useless.count; ++i) {
+  for (size_t i = 0; i < b->useless.count; ++i)
     bound_touch(b, b->useless.at[i].first, b->useless.at[i].limit);
-  }
   b->useless.count = 0;
 }
 

@@ -59,17 +59,15 @@ static void on_fault(int sig, siginfo_t *info, void *context) {
 
 static void run_hits(void) {
   change(0, PAGES, TDO_ACCESS_READ);
-  for (size_t i = 0; i < ROUNDS; ++i) {
+  for (size_t i = 0; i < ROUNDS; ++i)
     *(volatile char *)page(2 * i + 1) = 1;
-  }
 }
 
 static tdo_track_t track;
 
 static void run_arms(void) {
-  for (size_t i = 0; i < ROUNDS; ++i) {
+  for (size_t i = 0; i < ROUNDS; ++i)
     (void)track.arm(&track, page(2 * i), page_size);
-  }
 }
 
 static void run_arm_all(void) {
@@ -81,15 +79,13 @@ static void visit(void *closure, char *from, char *to) {
 }
 
 static void run_harvests(void) {
-  for (size_t i = 0; i < 100; ++i) {
+  for (size_t i = 0; i < 100; ++i)
     (void)track.harvest(&track, base, PAGES * page_size, visit, NULL);
-  }
 }
 
 static void run_writes(void) {
-  for (size_t i = 0; i < ROUNDS; ++i) {
+  for (size_t i = 0; i < ROUNDS; ++i)
     *(volatile char *)page(2 * i) = 2;
-  }
 }
 
 /* Arms everything first; only the writes are of interest. */
@@ -121,9 +117,8 @@ static double arm_page(void) {
 static void measure_tracking(void) {
   const char *why;
   if (tdo_track_open(&track, &why) != MPS_RES_OK ||
-      track.cover(&track, base, PAGES * page_size) != MPS_RES_OK) {
+      track.cover(&track, base, PAGES * page_size) != MPS_RES_OK)
     return;
-  }
   double fault = kernel_fault();
   run_arm_all();
   double call = least(run_arms, ROUNDS);
@@ -162,9 +157,8 @@ int main(int argc, char *argv[]) {
     return 1;
   }
   base = p;
-  for (size_t i = 0; i < PAGES; ++i) {
+  for (size_t i = 0; i < PAGES; ++i)
     *page(i) = 1;
-  }
   double call = least(run_calls, ROUNDS);
   double each = least(run_pages, 20.0 * (double)PAGES);
   double hit = least(run_hits, ROUNDS);

@@ -41,9 +41,8 @@ struct looks {
 looks_t *looks_new(tdo_shield_t *shield, bound_t *bound) {
   size_t pages = shield->pages, words = tdo_bits_words(pages + 1);
   looks_t *l = calloc(1, sizeof *l);
-  if (l == NULL) {
+  if (l == NULL)
     return NULL;
-  }
   l->shield = shield;
   l->bound = bound;
   l->summary = calloc(pages, 1);
@@ -94,9 +93,8 @@ static unit_t unit_of(const looks_t *l, size_t p, size_t limit) {
     unit.limit = p + 1 + (page->reach >> 2 & 3u);
     unit.done = p + 1 + (page->reach >> 4 & 3u);
   }
-  while (first > unit.first && !tdo_bits_get(l->starts, first)) {
+  while (first > unit.first && !tdo_bits_get(l->starts, first))
     --first;
-  }
   return (unit_t){first, tdo_min(tdo_max(unit.limit, p + 1), limit),
                   tdo_min(tdo_max(unit.done, p + 1), limit)};
 }
@@ -106,10 +104,9 @@ static void note_pages(looks_t *l, const step_t *step) {
   bool unit = (step->argument & TDO_PAGES_UNIT) != 0;
   bool large = r.before > 3 || r.after > 3 || r.done > 3;
   uint32_t number = 0;
-  if (unit) {
+  if (unit)
     number = new_unit(l, step->first - tdo_min(step->first, r.before),
                       step->limit + r.after, step->limit + r.done);
-  }
   for (size_t p = step->first; p < step->limit; ++p) {
     page_t *page = &l->page[p];
     page->found = (uint8_t)step->numbers[0];
@@ -138,10 +135,9 @@ void looks_note(looks_t *l, const step_t *step) {
     tdo_bits_set(l->starts, limit);
     break;
   case TDO_REQUEST_SUMMARY:
-    for (size_t p = first; p < limit; ++p) {
+    for (size_t p = first; p < limit; ++p)
       l->summary[p] = (uint8_t)(step->numbers[0] |
                                 (step->argument != 0 ? l->summary[p] : 0));
-    }
     break;
   case TDO_REQUEST_WHITE:
     tdo_bits_set_range(l->white, first, limit);
@@ -162,9 +158,8 @@ void looks_lost(looks_t *l, size_t first, size_t limit) {
 }
 
 void looks_written(looks_t *l, size_t first, size_t limit) {
-  for (size_t p = first; p < limit; ++p) {
+  for (size_t p = first; p < limit; ++p)
     l->summary[p] |= TDO_SUMMARY_DIRTY;
-  }
 }
 
 void looks_offer(looks_t *l, size_t first, size_t limit) {
@@ -172,11 +167,10 @@ void looks_offer(looks_t *l, size_t first, size_t limit) {
     bool barred = false;
     size_t end =
         first + tdo_shield_offer(l->shield, first, limit, &barred);
-    for (; first < end; ++first) {
+    for (; first < end; ++first)
       l->summary[first] =
           (uint8_t)(barred ? l->summary[first] & ~TDO_SUMMARY_DIRTY
                            : l->summary[first] | TDO_SUMMARY_DIRTY);
-    }
   }
 }
 
@@ -198,14 +192,13 @@ static void look_ahead(looks_t *l, const recording_t *r, place_t place) {
   memset(l->grey, 0, tdo_bits_words(l->shield->pages) * sizeof *l->grey);
   while (recording_next(r, &step, &place) &&
          step.request != TDO_REQUEST_REMEMBERED) {
-    if (step.request == TDO_REQUEST_PAGES) {
+    if (step.request == TDO_REQUEST_PAGES)
       looks_note(l, &step);
-    } else if (step.request == TDO_REQUEST_REACHED) {
+    else if (step.request == TDO_REQUEST_REACHED)
       later = step.argument != 0;
-    } else if (later && step.request == TDO_REQUEST_RAISE &&
-               (step.argument & TDO_BAR_READ) != 0) {
+    else if (later && step.request == TDO_REQUEST_RAISE &&
+               (step.argument & TDO_BAR_READ) != 0)
       tdo_bits_set_range(l->grey, step.first, step.limit);
-    }
   }
 }
 
@@ -215,15 +208,13 @@ static void play_until(pass_t *pass, size_t limit) {
   while (!pass->over) {
     place_t next = *pass->place;
     if (!recording_next(pass->recording, &step, &next) ||
-        step.request == TDO_REQUEST_REMEMBERED) {
+        step.request == TDO_REQUEST_REMEMBERED)
       pass->over = true;
-    } else if (step.request == TDO_REQUEST_REACHED && step.first >= limit) {
+    else if (step.request == TDO_REQUEST_REACHED && step.first >= limit)
       return;
-    }
     *pass->place = next;
-    if (!pass->over && step.request != TDO_REQUEST_PAGES) {
+    if (!pass->over && step.request != TDO_REQUEST_PAGES)
       pass->play(&step, pass->place);
-    }
   }
 }
 
@@ -231,32 +222,27 @@ static void play_until(pass_t *pass, size_t limit) {
 static size_t next_page(const looks_t *l, size_t p, size_t limit) {
   uint64_t masks = 0x0101010101010101u * l->mask, word;
   for (; p < limit && p % 8 != 0; ++p) {
-    if ((l->summary[p] & l->mask) != 0) {
+    if ((l->summary[p] & l->mask) != 0)
       return p;
-    }
   }
   for (; p + 8 <= limit; p += 8) {
     memcpy(&word, l->summary + p, 8);
-    if ((word & masks) != 0) {
+    if ((word & masks) != 0)
       break;
-    }
   }
-  while (p < limit && (l->summary[p] & l->mask) == 0) {
+  while (p < limit && (l->summary[p] & l->mask) == 0)
     ++p;
-  }
   return p;
 }
 
 /* The pages [P, Q) were scanned, and with them those before END. */
 static void scanned(looks_t *l, size_t p, size_t end) {
   unsigned found = 0;
-  for (size_t i = p; i < end; ++i) {
+  for (size_t i = p; i < end; ++i)
     found |= l->page[i].found & 0x7Fu;
-  }
-  for (size_t i = p; i < end; ++i) {
+  for (size_t i = p; i < end; ++i)
     l->summary[i] =
         (uint8_t)((l->summary[i] & TDO_SUMMARY_DIRTY) | found);
-  }
   if ((l->page[p].flags & TDO_PAGES_PAYS) != 0 &&
       (found & l->nurseries) == 0) {
     looks_offer(l, p, end);
@@ -272,12 +258,10 @@ static size_t look(pass_t *pass, size_t p, size_t limit) {
   looks_t *l = pass->looks;
   size_t most = tdo_min(limit, p + RUN), q = p, last, end, next;
   unit_t unit;
-  while (q < most && (l->summary[q] & l->mask) != 0) {
+  while (q < most && (l->summary[q] & l->mask) != 0)
     ++q;
-  }
-  if ((l->page[p].found & TDO_PAGES_EMPTY) != 0) {
+  if ((l->page[p].found & TDO_PAGES_EMPTY) != 0)
     return q;
-  }
   for (last = q - 1; (l->page[last].found & TDO_PAGES_EMPTY) != 0; --last) {
   }
   unit = unit_of(l, last, limit);
@@ -322,9 +306,8 @@ void looks_pass(looks_t *l, const recording_t *r, const step_t *step,
                (l->page[p].flags & KNOWN) == 0) {
       ++p;
     } else if ((l->page[p].flags & TDO_PAGES_LATER) != 0) {
-      while (p > 0 && !tdo_bits_get(l->starts, p)) {
+      while (p > 0 && !tdo_bits_get(l->starts, p))
         --p;
-      }
       look_later(l, p, limit);
       p = limit;
     } else {

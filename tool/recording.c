@@ -26,14 +26,12 @@ static const struct {
 static uint64_t number(const recording_t *r, size_t *at) {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 63; shift += 7) {
-    if (*at >= r->size) {
+    if (*at >= r->size)
       damaged(r, *at, "it ends within a record");
-    }
     unsigned char byte = r->data[(*at)++];
     value |= (uint64_t)(byte & 127) << shift;
-    if (byte < 128) {
+    if (byte < 128)
       return value;
-    }
   }
   damaged(r, *at, "a number is too large");
   return 0;
@@ -41,66 +39,55 @@ static uint64_t number(const recording_t *r, size_t *at) {
 
 bool recording_next(const recording_t *r, step_t *step, place_t *place) {
   size_t start = place->at;
-  if (start >= r->size || r->data[start] == 0) {
+  if (start >= r->size || r->data[start] == 0)
     return false;
-  }
   step->request = (tdo_request_t)(r->data[start] & 31);
   step->argument = r->data[start] >> 5;
   step->first = step->limit = 0;
   ++place->at;
   if (step->request == TDO_REQUEST_END ||
-      step->request >= TDO_REQUESTS_COUNT) {
+      step->request >= TDO_REQUESTS_COUNT)
     damaged(r, start, "there is no such request");
-  }
   if (shapes[step->request].pages) {
     uint64_t move = number(r, &place->at), length = number(r, &place->at);
     step->first = move % 2 == 0 ? place->last + move / 2
                                 : place->last - (move + 1) / 2;
     step->limit = step->first + length;
-    if (step->first > r->pages || length > r->pages - step->first) {
+    if (step->first > r->pages || length > r->pages - step->first)
       damaged(r, start, "its pages lie outside of the window");
-    }
     place->last = step->limit;
   }
-  for (unsigned i = 0; i < shapes[step->request].numbers; ++i) {
+  for (unsigned i = 0; i < shapes[step->request].numbers; ++i)
     step->numbers[i] = number(r, &place->at);
-  }
   return true;
 }
 
 static uint64_t word(const recording_t *r, size_t offset) {
   uint64_t value = 0;
-  for (int i = 7; i >= 0; --i) {
+  for (int i = 7; i >= 0; --i)
     value = value << 8 | r->data[offset + (size_t)i];
-  }
   return value;
 }
 
 static void read_header(recording_t *r) {
   size_t same = 0;
   while (same < 8 && same < r->size &&
-         r->data[same] == (unsigned char)TDO_RECORD_MAGIC[same]) {
+         r->data[same] == (unsigned char)TDO_RECORD_MAGIC[same])
     ++same;
-  }
-  if (same < 8 && same < r->size) {
+  if (same < 8 && same < r->size)
     damaged(r, same, "this is no recording");
-  }
-  if (r->size < TDO_RECORD_HEADER) {
+  if (r->size < TDO_RECORD_HEADER)
     damaged(r, r->size, "it ends within the header");
-  }
   r->page_size = word(r, 8);
   r->pages = word(r, 16);
   r->mode = (tdo_shield_mode_t)word(r, 24);
   if (!tdo_is_pow2(r->page_size) || r->page_size < 512 ||
-      r->page_size > (size_t)1 << 30) {
+      r->page_size > (size_t)1 << 30)
     damaged(r, 8, "this is no page size");
-  }
-  if (r->pages == 0 || r->pages > (size_t)1 << 40) {
+  if (r->pages == 0 || r->pages > (size_t)1 << 40)
     damaged(r, 16, "this is no number of pages");
-  }
-  if (word(r, 24) >= TDO_SHIELD_MODES) {
+  if (word(r, 24) >= TDO_SHIELD_MODES)
     damaged(r, 24, "there is no such mode");
-  }
   r->mapping_limit = word(r, 32);
 }
 
@@ -112,9 +99,8 @@ static void read_file(recording_t *r) {
   while (file != NULL && r->data != NULL &&
          (got = fread(r->data + r->size, 1, room - r->size, file)) > 0) {
     r->size += got;
-    if (r->size == got) {
+    if (r->size == got)
       read_header(r);
-    }
     if (r->size == room) {
       room *= 2;
       r->data = realloc(r->data, room);
@@ -126,9 +112,8 @@ static void read_file(recording_t *r) {
     exit(2);
   }
   (void)fclose(file);
-  if (r->size == 0) {
+  if (r->size == 0)
     damaged(r, 0, "this is no recording");
-  }
 }
 
 /* What must hold of the steps so that the shield can be asked for them: pages
@@ -188,13 +173,11 @@ static const char *check_pages(const checker_t *c, const step_t *step) {
     break;
   }
   for (size_t p = step->first; p < step->limit; ++p) {
-    if ((c->state[p] & mask) != bits) {
+    if ((c->state[p] & mask) != bits)
       return why;
-    }
     if ((step->request == TDO_REQUEST_COVER && c->state[p] < CHECK_EXPOSURE) ||
-        (step->request == TDO_REQUEST_EXPOSE && c->state[p] >= 248)) {
+        (step->request == TDO_REQUEST_EXPOSE && c->state[p] >= 248))
       return "its exposures do not nest";
-    }
   }
   return NULL;
 }
@@ -256,11 +239,10 @@ static size_t highest(const recording_t *r) {
   size_t most = 1, start = place.at;
   while (recording_next(r, &step, &place)) {
     if (shapes[step.request].pages &&
-        (step.limit == step.first || !check_argument(&step))) {
+        (step.limit == step.first || !check_argument(&step)))
       damaged(r, start, "its pages or its argument make no sense");
-    } else if (!check_argument(&step)) {
+    else if (!check_argument(&step))
       damaged(r, start, "its argument makes no sense");
-    }
     most = tdo_max(most, step.limit);
     start = place.at;
   }
@@ -279,12 +261,10 @@ static void check_steps(recording_t *r) {
   }
   while (recording_next(r, &step, &place)) {
     const char *why = check_pages(&c, &step);
-    if (why == NULL) {
+    if (why == NULL)
       why = check_pass(&c, &step);
-    }
-    if (why != NULL) {
+    if (why != NULL)
       damaged(r, start, why);
-    }
     check_note(&c, &step);
     start = place.at;
   }
@@ -305,9 +285,8 @@ void recording_load(recording_t *r, const char *path) {
   r->path = path;
   read_file(r);
   most = highest(r);
-  if (most > most_pages()) {
+  if (most > most_pages())
     damaged(r, TDO_RECORD_HEADER, "its pages are too many to replay");
-  }
   r->pages = tdo_round_up(most, TDO_SHIELD_REGION);
   check_steps(r);
 }

@@ -57,9 +57,8 @@ static void session_end(void) {
 /* The program writes PAGE. */
 static void replay_write(size_t page) {
   tdo_bar_t bars = tdo_shield_bars(&shield, page);
-  if (!tdo_shield_adopted(&shield, page)) {
+  if (!tdo_shield_adopted(&shield, page))
     return;
-  }
   if (tracks && shield.actual[page] == TDO_ACCESS_ARMED) {
     tdo_track_double_write(&track, base + page * recording.page_size);
     ++kernel_faults;
@@ -124,9 +123,8 @@ static void replay_writes(place_t place) {
          (step.request == TDO_REQUEST_OFFERS ||
           step.request == TDO_REQUEST_HARVEST ||
           step.request == TDO_REQUEST_WRITTEN)) {
-    for (size_t page = step.first; page < step.limit; ++page) {
+    for (size_t page = step.first; page < step.limit; ++page)
       replay_write(page);
-    }
   }
 }
 
@@ -138,9 +136,8 @@ static void replay_memory(const step_t *step, bool commit) {
     tdo_shield_committed(&shield, step->first, step->limit);
   } else {
     (void)memory.vm.decommit(&memory.vm, p, size);
-    if (tracks) {
+    if (tracks)
       tdo_track_double_remap(&track, p, size);
-    }
     tdo_shield_decommitted(&shield, step->first, step->limit);
   }
 }
@@ -221,11 +218,10 @@ static void replay_step(const step_t *step, place_t *place) {
   case TDO_REQUEST_WRITTEN: /* done */
     break;
   default:
-    if (step->request == TDO_REQUEST_EXPOSE) {
+    if (step->request == TDO_REQUEST_EXPOSE)
       bound_expose(bound, step->first, step->limit);
-    } else {
+    else
       bound_touch(bound, step->first, step->limit);
-    }
     replay_page_step(step);
     break;
   }
@@ -288,14 +284,12 @@ static void replay(const tdo_shield_settings_t *settings) {
   place_t place = {TDO_RECORD_HEADER, 0};
   step_t step;
   replay_start(settings);
-  while (recording_next(&recording, &step, &place)) {
+  while (recording_next(&recording, &step, &place))
     replay_step(&step, &place);
-  }
   replay_print(settings);
   tdo_shield_finish(&shield);
-  if (tracks) {
+  if (tracks)
     tdo_track_double_finish(&track);
-  }
   looks_free(looks);
   tdo_vm_double_finish(&memory);
 }
@@ -323,9 +317,8 @@ static bool replay_accepts(const char *variable, unsigned long long number) {
     double lowest, highest;
   } rows[] = {TDO_SETTINGS(REPLAY_ROW)};
   size_t i = 0;
-  while (strcmp(rows[i].variable, variable) != 0) {
+  while (strcmp(rows[i].variable, variable) != 0)
     ++i;
-  }
   return (double)number >= rows[i].lowest && (double)number <= rows[i].highest;
 }
 
@@ -345,9 +338,8 @@ static bool replay_all(void) {
     }
     if (!replay_accepts("TESTUDO_QUEUE", queue) ||
         !replay_accepts("TESTUDO_DEFER_FRESH", fresh) ||
-        !replay_accepts("TESTUDO_DEFER_HIT", hit)) {
+        !replay_accepts("TESTUDO_DEFER_HIT", hit))
       break;
-    }
     settings.queue_length = queue;
     settings.defer_fresh = (unsigned)fresh;
     settings.defer_hit = (unsigned)hit;
