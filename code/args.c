@@ -15,7 +15,7 @@ mps_bool_t tdo_args_check(const mps_arg_s args[]) {
   if (args == NULL)
     return 0;
   for (size_t i = 0; args[i].key != MPS_KEY_ARGS_END; ++i) {
-    bool ours = tdo_key_known(args[i].key);
+    bool ours = i < TDO_ARGS_MOST && tdo_key_known(args[i].key);
     TDO_ASSERT(ours, "an element of the argument list has no key; does the "
                      "list end with MPS_KEY_ARGS_END?");
     if (!ours)

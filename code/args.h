@@ -22,8 +22,12 @@ struct mps_key_s {
 /* Is KEY one of ours, other than the end? It may be any word. */
 bool tdo_key_known(mps_key_t key);
 
+/* A list that goes on for so long has no end. */
+#define TDO_ARGS_MOST ((size_t)256)
+
 /* tdo_arg_listed: ARGS is an array, each element before its end has a key
-   that is one of ours, and the end is there. */
+   that is one of ours, and the end is there, TDO_ARGS_MOST elements on at
+   most. */
 
 /* Check tdo_arg_listed; on failure (a client bug) false, if the assertion
    handler returns. Every function with a list calls this once on entry,

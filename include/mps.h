@@ -229,7 +229,8 @@ typedef struct mps_fmt_fixed_s {
 
 /* ---- Argument lists ----
 
-   An array of mps_arg_s that ends with MPS_KEY_ARGS_END. The function that
+   An array of mps_arg_s that ends with MPS_KEY_ARGS_END (after 256 elements at
+   most; what goes on longer is taken to have no end). The function that
    gets it removes what it understands and leaves the rest; of equal keys it
    takes the first. A list without end, a null key or a missing required key
    is a client bug. */

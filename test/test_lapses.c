@@ -159,6 +159,27 @@ START_TEST(misaligned_reference) {
 }
 END_TEST
 
+/* ---- sizes ---- */
+
+/* An object tells another size than it was reserved. */
+START_TEST(wrong_size) {
+  mps_pool_t p;
+  mps_ap_t q;
+  mps_addr_t obj;
+  heap_start(mps_class_amc());
+  mps_arena_park(arena);
+  p = obj_pool(mps_class_amc());
+  q = point(p);
+  (void)obj_on(q, OBJ_LEAF, 4);
+  obj = obj_on(q, OBJ_LEAF, 4);
+  obj_base(obj)[0] = obj_bytes(5) << 3 | OBJ_LEAF;
+  ASSERTED_COOL(mps_ap_destroy(q));
+  obj_base(obj)[0] = obj_bytes(4) << 3 | OBJ_LEAF;
+  mps_pool_destroy(p);
+  heap_stop();
+}
+END_TEST
+
 /* ---- finalization ---- */
 
 START_TEST(pool_with_registrations) {
@@ -199,4 +220,4 @@ END_TEST
 
 SUITE_LOOPS_MAIN("lapses", 60, {roots_of_a_thread_that_went, 1},
                  {destructors, 2}, {misaligned_reference, 7},
-                 {pool_with_registrations, 7})
+                 {wrong_size, 1}, {pool_with_registrations, 7})

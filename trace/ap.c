@@ -85,9 +85,34 @@ static bool ap_fits(const tdo_ap_t *ap, size_t size) {
   return ap->whole ? size == rest : size <= rest;
 }
 
+/* What the client committed since the last look is objects, one behind the
+   other: a wrong size is noticed here, where it is known what it should be, and
+   not when the collector loses its way. Moves no object, so a mistake stays one
+   if the client goes on. */
+static void ap_check_objects(tdo_ap_t *ap, char *limit) {
+  const tdo_pool_t *pool = ap->pool;
+  char *p = ap->counted;
+
+  if (!TDO_COOL || !pool->klass->automatic || pool->format == NULL)
+    return;
+  if (p >= limit)
+    return;
+  tdo_gcseg_expose(ap->seg, p, limit);
+  while (p < limit)
+    p = tdo_format_next(pool->format, p);
+  tdo_gcseg_cover(ap->seg, ap->counted, limit);
+  TDO_ASSERT(p == limit, "objects do not fill what was committed: the skip "
+                         "method gives another size than was reserved");
+}
+
+static void ap_empty(tdo_ap_t *ap, char *init) {
+  ap_check_objects(ap, init);
+  ap->pool->klass->empty(ap->pool, ap, init, ap->limit);
+}
+
 void tdo_ap_detach(tdo_ap_t *ap) {
   if (ap->seg != NULL)
-    ap->pool->klass->empty(ap->pool, ap, tdo_ap_committed(ap), ap->limit);
+    ap_empty(ap, tdo_ap_committed(ap));
   ap->seg = NULL;
   ap->base = ap->limit = NULL;
   ap->trapped = false;
@@ -105,7 +130,7 @@ void tdo_ap_trap(tdo_ap_t *ap) {
      Else someone may be about to: this thread, too, if this is a signal's
      handler. */
   if (ap->frozen == ap->limit || ap == ap->pool->heap->filling) {
-    ap->pool->klass->empty(ap->pool, ap, ap->frozen, ap->limit);
+    ap_empty(ap, ap->frozen);
     ap->seg = NULL;
   }
 }

@@ -35,7 +35,8 @@ static void format_no_pad(mps_addr_t base, size_t size) {
 
 char *tdo_format_stuck(const tdo_format_t *fmt, char *p) {
   TDO_ASSERT(false, "a skip method does not go forward: an object has size 0, "
-                    "or was never written");
+                    "was never written, or follows one whose size is not "
+                    "what was reserved");
   return p + fmt->align;
 }
 
