@@ -93,9 +93,8 @@ static void ap_check_objects(tdo_ap_t *ap, char *limit) {
   const tdo_pool_t *pool = ap->pool;
   char *p = ap->counted;
 
-  if (!TDO_COOL || !pool->klass->automatic || pool->format == NULL)
-    return;
-  if (p >= limit)
+  if (!TDO_COOL || p >= limit || !pool->klass->automatic ||
+      pool->format == NULL || !tdo_format_skips(pool->format))
     return;
   tdo_gcseg_expose(ap->seg, p, limit);
   while (p < limit)

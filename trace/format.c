@@ -33,6 +33,10 @@ static void format_no_pad(mps_addr_t base, size_t size) {
   TDO_CHECK_ALWAYS(false, "this pool needs a format with a pad method");
 }
 
+bool tdo_format_skips(const tdo_format_t *fmt) {
+  return fmt->skip != format_no_skip;
+}
+
 char *tdo_format_stuck(const tdo_format_t *fmt, char *p) {
   TDO_ASSERT(false, "a skip method does not go forward: an object has size 0, "
                     "was never written, or follows one whose size is not "

@@ -35,6 +35,8 @@ mps_res_t tdo_format_create(tdo_format_t **fmt_o, mps_arena_t heap,
 void tdo_format_destroy(tdo_format_t *fmt);
 bool tdo_format_check(const tdo_format_t *fmt);
 
+/* Has it a skip method? Some pools do without. */
+bool tdo_format_skips(const tdo_format_t *fmt);
 /* A skip method did not get beyond the object at P: asserts, and gives a place
    beyond it, so that who skips objects gets to the end. */
 TDO_NOINLINE char *tdo_format_stuck(const tdo_format_t *fmt, char *p);
