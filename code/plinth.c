@@ -63,16 +63,16 @@ static void plinth_assert_fail(const char *file, unsigned line,
   static atomic_uint said;
   unsigned number = atomic_fetch_add(&said, 1) + 1;
 
-  if (number > PLINTH_MOST) {
+  if (number <= PLINTH_MOST) {
+    (void)fflush(stdout); /* so that it stands after what led to it */
+    (void)fprintf(stderr, "%s:%u: Testudo: assertion failed: %s\n", file, line,
+                  condition);
+    if (number == PLINTH_MOST)
+      (void)fputs("Testudo: no more of these are shown\n", stderr);
+    (void)fflush(stderr);
+  } else {
     atomic_store(&said, PLINTH_MOST);
-    return;
   }
-  (void)fflush(stdout); /* so that it stands after what led to it */
-  (void)fprintf(stderr, "%s:%u: Testudo: assertion failed: %s\n", file, line,
-                condition);
-  if (number == PLINTH_MOST)
-    (void)fputs("Testudo: no more of these are shown\n", stderr);
-  (void)fflush(stderr);
   tdo_event_flush(); /* what mps_telemetry_flush does */
   if (TDO_COOL)
     abort();

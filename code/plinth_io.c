@@ -55,14 +55,14 @@ static bool plinth_write(int file, const char *p, size_t size) {
 }
 
 /* Is nothing kept back in FILE, so that to write to its descriptor is the
-   same? Takes no lock. */
+   same? Takes no lock, and no memory. */
 static bool plinth_unbuffered(FILE *file) {
-  return fileno_unlocked(file) == STDERR_FILENO && !__flbf(file) &&
-         __fbufsize(file) <= 1;
+  return fileno_unlocked(file) >= 0 && !__flbf(file) && __fbufsize(file) <= 1;
 }
 
-/* Where the client has given stderr a buffer, or is another stream, the text
-   goes the way of all others, unless a thread is in the middle of that. */
+/* Where the client has given stderr a buffer, the text goes the way of all
+   others, unless another thread is in the middle of that. (One that is itself,
+   and hit a barrier there, may lose the line.) */
 int mps_lib_fputs(const char *text, mps_lib_FILE *stream) {
   FILE *file = (FILE *)(void *)stream;
   int done;
@@ -70,7 +70,7 @@ int mps_lib_fputs(const char *text, mps_lib_FILE *stream) {
   if (file != stderr)
     return fputs(text, file);
   if (plinth_unbuffered(file) || ftrylockfile(file) != 0)
-    return plinth_write(STDERR_FILENO, text, strlen(text)) ? 0 : EOF;
+    return plinth_write(fileno_unlocked(file), text, strlen(text)) ? 0 : EOF;
   done = fputs_unlocked(text, file);
   funlockfile(file);
   return done;

@@ -11,8 +11,9 @@ extern "C" {
 #endif
 
 /* A stream of bytes. The library makes it when it first has events to write,
-   and calls these functions one at a time, with locks held. They may not
-   call the library or touch managed memory. */
+   and calls these functions one at a time, with locks held, and maybe in the
+   handler of a memory fault or with threads stopped. They may not call the
+   library or touch managed memory. */
 typedef struct mps_io_s *mps_io_t;
 
 /* Open the stream; the default is the file that the environment variable

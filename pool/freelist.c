@@ -27,6 +27,7 @@ void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool) {
   fl->pool = pool;
   fl->space = tdo_pool_space(pool);
   fl->extents = NULL;
+  tdo_ring_init(&fl->fresh);
   fl->stale = NULL;
   fl->made = fl->leaving = NULL;
   fl->shift = tdo_log2(pool->align);
@@ -86,6 +87,7 @@ static mps_res_t freelist_make(tdo_extent_t **e_o, tdo_freelist_t *fl,
   }
   e = memset(p, 0, sizeof *e);
   tdo_ring_init(&e->framed);
+  tdo_ring_init(&e->fresh_ring);
   e->table = table;
   e->bytes = bytes;
   *e_o = e;
@@ -100,6 +102,7 @@ static void freelist_free(tdo_freelist_t *fl, tdo_extent_t *e) {
 static void freelist_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
   TDO_CHECK(e->held == 0);
   tdo_extents_remove(fl, e);
+  tdo_ring_remove(&e->fresh_ring);
   tdo_ring_remove(&e->seg.pool_ring);
   e->seg.sig = TDO_SIG_DEAD;
   freelist_free(fl, e);
@@ -146,6 +149,7 @@ static tdo_area_t freelist_begin(tdo_freelist_t *fl, tdo_extent_t *e) {
   tdo_area_t area = {e, e->seg.base, e->seg.limit};
 
   e->held = e->free = tdo_area_size(&area);
+  tdo_ring_append(&fl->fresh, &e->fresh_ring);
   tdo_ring_append(&fl->pool->segs, &e->seg.pool_ring);
   fl->pool->total += e->held;
   fl->pool->free += e->held;
@@ -448,6 +452,18 @@ static size_t freelist_return_from(tdo_freelist_t *fl, tdo_extent_t *e,
     unit = tdo_runs_limit(&e->runs, unit);
     area.limit = freelist_at(fl, e, unit);
     done += tdo_freelist_return(fl, &area, bytes - done);
+  }
+  return done;
+}
+
+size_t tdo_freelist_return_fresh(tdo_freelist_t *fl, size_t bytes) {
+  size_t done = 0;
+
+  while (done < bytes && !tdo_ring_empty(&fl->fresh)) {
+    tdo_extent_t *e =
+        TDO_RING_ENTRY(tdo_extent_t, fresh_ring, fl->fresh.next);
+    tdo_ring_remove(&e->fresh_ring);
+    done += freelist_return_from(fl, e, bytes - done);
   }
   return done;
 }

@@ -45,6 +45,7 @@ struct tdo_extent {
   void *table;    /* of its runs; apart, so that descriptors stay mapped */
   size_t bytes;   /* of the table */
   tdo_ring_t framed; /* points with frames in their buffers here (frames.h) */
+  tdo_ring_t fresh_ring; /* of those that nobody looked at for what can go */
   bool own;       /* made for one block: goes back as soon as it can */
   tdo_runs_t runs;
 };
@@ -54,6 +55,7 @@ typedef struct tdo_freelist {
   tdo_space_t *space; /* the arena's */
   tdo_extents_t *extents; /* the root, or null */
   tdo_extent_t *stale;    /* see extents.h, .stale */
+  tdo_ring_t fresh;       /* tdo_extent_t.fresh_ring, oldest first */
   unsigned shift; /* log2 of the pool's alignment */
   /* Told of memory that came from the arena, all free, and of free memory
      just before it goes back; may be null. */
@@ -118,12 +120,14 @@ tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
 
 /* Give whole free grains back to the arena, at most BYTES (rounded up to
    grains): those in the free run AREA; those in the largest runs, until one has
-   none; all that there are, which looks at every run. Of an extent of which
+   none; those in extents that were made since the last time; all that there
+   are, which looks at every run. Of an extent of which
    nothing is in use all goes if that is much of it, or little of the pool, or
    part of it went before. Returns how many bytes went. May unmake extents. */
 size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
                            size_t bytes);
 size_t tdo_freelist_return_any(tdo_freelist_t *fl, size_t bytes);
+size_t tdo_freelist_return_fresh(tdo_freelist_t *fl, size_t bytes);
 size_t tdo_freelist_return_all(tdo_freelist_t *fl, size_t bytes);
 
 /* Step through all free runs, extent by extent: *AREA_IO becomes the run after

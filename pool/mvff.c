@@ -64,7 +64,6 @@ static mps_res_t mvff_extend(tdo_area_t *area_o, tdo_mvff_t *mvff,
 
   if (tdo_freelist_join(area_o, &mvff->list, size))
     return MPS_RES_OK;
-  mvff->extended = true;
   res = tdo_freelist_extend(area_o, &mvff->list, most, mvff->arena_high);
   if (res != MPS_RES_OK && most > size)
     res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high);
@@ -136,14 +135,14 @@ static void mvff_return(tdo_mvff_t *mvff, const tdo_area_t *first,
 
   if (done < bytes)
     done += tdo_freelist_return_any(&mvff->list, bytes - done);
+  /* What is left of a new extent, no free went around. */
+  if (done < bytes && mvff->spare <= 0)
+    done += tdo_freelist_return_fresh(&mvff->list, bytes - done);
   /* A run of less than two grains may have none, and shorter ones have: then
-     all goes that can, since this is not done often, but where the client wants
-     nothing to stay. */
+     all goes that can, since this is not done often. */
   if (done < bytes &&
-      ((mvff->spare <= 0 && mvff->extended) ||
-       (double)mvff->since > ALL_SHARE * (double)mvff->pool.total)) {
+      (double)mvff->since > ALL_SHARE * (double)mvff->pool.total) {
     mvff->since = 0;
-    mvff->extended = false;
     (void)tdo_freelist_return_all(&mvff->list, SIZE_MAX);
   }
 }

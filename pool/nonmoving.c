@@ -69,7 +69,7 @@ mps_res_t tdo_nm_ap_init(tdo_ap_t *ap, mps_arg_s args[], unsigned ranks) {
     ap->rank = arg.val.rank;
   }
   if (ap->rank > TDO_RANK_EXACT)
-    tdo_pause_weak_met(ap->pool->heap);
+    tdo_pause_weak_comes(ap->pool->heap);
   ap->next_size = NM_BUFFER_LEAST;
   return MPS_RES_OK;
 }

@@ -250,7 +250,6 @@ static inline void heap_start(mps_pool_class_t cls) {
   heap_start_with(cls, obj_scan);
 }
 
-/* Unmake all that, as far as it is there, and the arena. */
 /* What was in pools that are gone by now. */
 static inline void table_forget(void) {
   mps_pool_t p;
@@ -260,6 +259,7 @@ static inline void table_forget(void) {
       table[i] = NULL;
 }
 
+/* Unmake all that, as far as it is there, and the arena. */
 static inline void heap_stop(void) {
   table_forget();
   tdo_arena_check(arena);

@@ -406,7 +406,7 @@ class Program(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
 
-    @unittest.skipIf("san" in BINARY, "the client is not sanitized")
+    @unittest.skipIf(os.environ.get("TEST_SANITIZED"), "the client is not sanitized")
     @unittest.skipUnless(os.path.isfile(os.path.join(BINARY, "libtestudo.a")),
                          "not built")
     def test_quiet_program(self):
@@ -426,7 +426,9 @@ class Program(unittest.TestCase):
                 self.assertEqual(process.stdout.readline(), "quiet\n")
                 found = [0, 0]
                 while found[0] < 2:
-                    cells = process.stderr.readline().split()
+                    line = process.stderr.readline()
+                    self.assertNotEqual(line, "")
+                    cells = line.split()
                     if len(cells) == 10 and cells[0] not in ("time", "s"):
                         found[0] += int(cells[1].strip("+"))
                         found[1] += int(cells[2])

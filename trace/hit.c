@@ -13,8 +13,6 @@ static void hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
   uint64_t deadline = tdo_pause_deadline(heap);
   size_t scanned = heap->trace.scanned;
 
-  if (seg->rank == TDO_RANK_WEAK)
-    tdo_pause_weak_met(heap);
   tdo_trace_access(heap, seg);
   if (heap->clamp != TDO_UNCLAMPED)
     return;

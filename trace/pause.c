@@ -77,6 +77,10 @@ double tdo_pause_once(const tdo_heap_t *heap) {
   return ONCE_RATE * (tdo_pause_weak(heap) ? WEAK_PAUSE : heap->pause_time);
 }
 
+uint64_t tdo_pause_weak_deadline(void) {
+  return tdo_clock_ns() + (uint64_t)(WEAK_PAUSE * 1e9);
+}
+
 double tdo_pause_young(const tdo_heap_t *heap) {
   return tdo_pause_weak(heap)
              ? tdo_fmax(heap->pause_time, WEAK_YOUNG * WEAK_PAUSE)
@@ -88,6 +92,11 @@ void tdo_pause_weak_met(tdo_heap_t *heap) {
     heap->weak_next =
         tdo_min(WEAK_MOST, tdo_max(WEAK_LEAST, 2 * heap->weak_next));
   heap->weak_left = heap->weak_next;
+}
+
+void tdo_pause_weak_comes(tdo_heap_t *heap) {
+  if (heap->weak_next == 0) /* more points tell nothing new */
+    tdo_pause_weak_met(heap);
 }
 
 void tdo_pause_collected(tdo_heap_t *heap) {

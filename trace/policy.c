@@ -307,10 +307,12 @@ static bool policy_small(tdo_heap_t *heap, tdo_chain_t *chain) {
   if (policy_start_all(heap, true, wanted ? FULL_GROWN : SMALL_FULL)) {
     heap->instead = wanted;
     heap->small_for = chain;
-    if (tdo_small_at_once(&heap->small, &facts))
-      tdo_trace_finish(heap);
-    else
+    if (!tdo_small_at_once(&heap->small, &facts))
       policy_run(heap);
+    else if (facts.weak && policy_incremental(heap)) /* by an estimate only */
+      (void)tdo_trace_work(heap, SIZE_MAX, tdo_pause_weak_deadline());
+    else
+      tdo_trace_finish(heap);
   }
   return true;
 }

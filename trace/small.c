@@ -47,7 +47,7 @@ static double small_live(const tdo_small_t *small,
                          const tdo_small_facts_t *facts) {
   double live = tdo_fmax(0, facts->old - small->room);
 
-  if (!facts->weak)
+  if (!facts->weak || facts->alive <= 0) /* nothing is known yet */
     return live;
   return tdo_fmin(live,
                   (small->sparse ? INSTEAD_LIVE : WEAK_LIVE) * facts->alive);

@@ -77,7 +77,8 @@ bool tdo_small_instead(const tdo_small_t *small,
 /* Is one due already, if it would do that: FRESH bytes came since the last,
    which ALIVE bytes survived? */
 bool tdo_small_soon(const tdo_small_t *small, double alive, double fresh);
-/* Is a pause long enough for a collection of everything, for sure? */
+/* Is a pause long enough for a collection of everything? For sure, unless .weak
+   has it estimated. */
 bool tdo_small_at_once(const tdo_small_t *small,
                        const tdo_small_facts_t *facts);
 

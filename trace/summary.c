@@ -3,8 +3,8 @@
 #include "trace/summary.h"
 #include <string.h>
 #include "code/bytes.h"
-#include "code/lanes.h"
 #include "code/check.h"
+#include "code/lanes.h"
 
 static size_t summary_block(size_t page) {
   return page / TDO_SUMMARY_BLOCK;

@@ -419,6 +419,8 @@ void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
   tdo_heap_note_work(heap);
   begun = tdo_clock_ns();
   /* Weak references scanned before their time keep what they refer to. */
+  if (seg->rank > TDO_RANK_EXACT)
+    tdo_pause_weak_met(heap);
   trace_scan_seg(heap, seg,
                  seg->rank > TDO_RANK_EXACT ? TDO_RANK_EXACT : seg->rank, 0);
   heap->stats.traced_ns += tdo_clock_ns() - begun;

@@ -123,11 +123,21 @@ class Printer:
 @contextlib.contextmanager
 def passing_on(process):
     """Signals that are to end this process go to PROCESS, a list of it once it
-    runs; those of the terminal's keys have gone there already."""
+    runs; those of the terminal's keys have gone there already. Yields what to
+    call when it does: one may have come before."""
+    early = []
+
     def pass_on(number, _):
+        if not process:
+            early.append(number)
         for one in process:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(one.pid, number)
+            if one.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(one.pid, number)
+
+    def begun():
+        for number in early:
+            pass_on(number, None)
 
     handlers = {signal.SIGINT: lambda *_: None,
                 signal.SIGQUIT: lambda *_: None,
@@ -137,7 +147,7 @@ def passing_on(process):
         if signal.getsignal(number) != signal.SIG_IGN:
             before[number] = signal.signal(number, handler)
     try:
-        yield
+        yield begun
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -147,12 +157,13 @@ def program(command, interval, output):
     """Run COMMAND and tell what it does; returns its exit status."""
     printer, process = Printer(sys.stderr, output), []
     with tempfile.TemporaryDirectory(prefix="testudo-") as room, \
-            passing_on(process):
+            passing_on(process) as begun:
         path = os.path.join(room, "events")
         began = time.monotonic_ns()
         process.append(kernel.start(command, env={
             **os.environ, "MPS_TELEMETRY_CONTROL": KINDS,
             "MPS_TELEMETRY_FILENAME": path}))
+        begun()
         run = kernel.Waiter(process[0])
         figures = watch.Watch(interval, printer.say, printer.terminal,
                               began)

@@ -14,5 +14,9 @@ def text():
     try:
         return (HERE.parent / "VERSION").read_text().strip()
     except FileNotFoundError:
+        pass
+    try:
         lists = (HERE.parent.parent / "CMakeLists.txt").read_text()
-        return re.search(r"project\(\w+ VERSION (\S+)", lists).group(1)
+    except FileNotFoundError:
+        return "of an unknown version"
+    return re.search(r"project\(\w+ VERSION (\S+)", lists).group(1)

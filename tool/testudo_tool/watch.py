@@ -9,6 +9,7 @@ from . import events
 HEADER = 20       # lines on a terminal between headers
 MOST_ARENAS = 20  # that have figures of their own
 MIB = 1 << 20
+MOST_LINES = 10 ** 6  # for a time in which nothing was told
 SECOND = 10 ** 9  # nanoseconds
 
 TITLES = (
@@ -199,8 +200,13 @@ class Watch:
         self.latest = self.since
 
     def until(self, time):
-        """Print the lines that end before TIME."""
-        while self.since is not None and time >= self.since + self.interval:
+        """Print the lines that end before TIME. Where it lies far ahead (a
+        stopped machine, or a time that is none), one line is for all that."""
+        if self.since is None:
+            return
+        if time >= self.since + MOST_LINES * self.interval:
+            self.line(time)
+        while time >= self.since + self.interval:
             self.line(self.since + self.interval)
 
     # What is told.
