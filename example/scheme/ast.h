@@ -49,7 +49,8 @@ struct node {
   bool loop;  /* N_FIX: its lambda is a loop in the enclosing frame */
   bool calls; /* N_LAMBDA: its frame waits for calls to return */
   int n;
-  val pos, value, extra;
+  val file, pos; /* where it was read */
+  val value, extra;
   struct var *var;
   struct var **vars;
   struct node **sub;

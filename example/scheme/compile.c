@@ -22,7 +22,10 @@ struct fn {
   int nconsts, consts_size;
   struct var **free;
   int nfree, free_size;
-  uint64_t *lines; /* instruction << 32 | position */
+  val files;       /* that the code is from, in a list */
+  val file;        /* that of the last of the lines, and its position */
+  uint32_t pos;    /* in there */
+  uint64_t *lines; /* instruction << 32 | position or number of a file */
   int nlines, lines_size;
   int top, slots; /* next free slot, most ever used */
 };
@@ -51,14 +54,36 @@ static int emit(struct fn *f, enum op op, int a, int b, int c) {
   return f->n++;
 }
 
-static void emit_line(struct fn *f, val pos) {
-  if (!is_fix(pos))
-    return;
-  uint32_t p = (uint32_t)fix_int(pos);
-  if (f->nlines > 0 && (uint32_t)f->lines[f->nlines - 1] == p)
-    return;
+static void add_line(struct fn *f, uint32_t what) {
   f->lines = grow(f->lines, f->nlines, &f->lines_size, sizeof *f->lines);
-  f->lines[f->nlines++] = (uint64_t)f->n << 32 | p;
+  f->lines[f->nlines++] = (uint64_t)f->n << 32 | what;
+}
+
+static uint32_t file_number(struct fn *f, val file) {
+  uint32_t n = 0;
+  val l = f->files;
+  for (; CAR(l) != file && n < FIRST_POSITION - 1; l = CDR(l), n++)
+    if (CDR(l) == NIL) {
+      val last = cons(file, NIL);
+      CDR(l) = last;
+    }
+  return n;
+}
+
+/* What is included is in the middle of code from another file. */
+static void emit_line(struct fn *f, struct node *node) {
+  if (!is_fix(node->pos))
+    return;
+  uint32_t pos = fix_int(node->pos) < UINT32_MAX
+                     ? (uint32_t)fix_int(node->pos)
+                     : UINT32_MAX;
+  if (node->file != f->file)
+    add_line(f, file_number(f, node->file));
+  else if (pos == f->pos)
+    return;
+  add_line(f, pos);
+  f->file = node->file;
+  f->pos = pos;
 }
 
 static int constant(struct fn *f, val v) {
@@ -140,7 +165,8 @@ static void gen_const(struct fn *f, val v, int dst) {
 
 static void gen_lref(struct fn *f, struct node *node, int dst) {
   struct var *v = node->var;
-  emit_line(f, v->early ? node->pos : FALSE);
+  if (v->early)
+    emit_line(f, node);
   if (v->owner == f->lambda) {
     if (is_boxed(v))
       emit(f, OP_UNBOX, dst, v->slot, v->early ? constant(f, v->name) + 1 : 0);
@@ -192,7 +218,7 @@ static void gen_lset(struct fn *f, struct node *node) {
 static void gen_gset(struct fn *f, struct node *node, enum op op) {
   int top = f->top;
   int slot = operand(f, node->body);
-  emit_line(f, node->pos);
+  emit_line(f, node);
   emit(f, op, slot, constant(f, node->value), 0);
   f->top = top;
 }
@@ -217,7 +243,7 @@ static void gen_prim(struct fn *f, struct node *node, int dst) {
     for (int i = 0; i < node->n; i++)
       slot[i] = operand(f, node->sub[i]);
   }
-  emit_line(f, node->pos);
+  emit_line(f, node);
   if (op == OP_VSET) {
     emit(f, op, slot[0], slot[1], slot[2]);
     gen_const(f, UNSPEC, dst);
@@ -277,7 +303,7 @@ static void gen_jump_prim(struct fn *f, struct node *node, bool when,
   } else if (node->n == 2) {
     b = operand(f, node->sub[1]);
   }
-  emit_line(f, node->pos);
+  emit_line(f, node);
   jump_to_list(f, when ? op : op + 1, a, b, list);
 }
 
@@ -380,7 +406,7 @@ static void gen_call(struct fn *f, struct node *node, int dst) {
     int slot = push_slots(f, 1);
     gen(f, node->sub[i + 1], slot);
   }
-  emit_line(f, node->pos);
+  emit_line(f, node);
   if (dst == TAIL)
     emit(f, global ? OP_TAILG : OP_TAIL, base, argc,
          global ? constant(f, proc->value) : 0);
@@ -641,7 +667,7 @@ static void gen_simple(struct fn *f, struct node *node, int dst) {
     gen_lref(f, node, dst);
     return;
   case N_GREF:
-    emit_line(f, node->pos);
+    emit_line(f, node);
     emit(f, OP_GREF, dst, constant(f, node->value), 0);
     return;
   case N_LSET:
@@ -682,6 +708,7 @@ static void gen(struct fn *f, struct node *node, int dst) {
 
 /* ---- a whole procedure */
 
+/* See place_in_code. */
 static val make_debug(struct fn *f) {
   size_t bytes = (size_t)f->nlines * sizeof *f->lines;
   val lines = make_leaf(T_BYTES, bytes == 0 ? 8 : bytes);
@@ -689,7 +716,7 @@ static val make_debug(struct fn *f) {
     memset(BODY(lines), 0, 8);
   else
     memcpy(BODY(lines), f->lines, bytes);
-  return cons(vm.root[R_FILE], lines);
+  return cons(lines, f->files);
 }
 
 static val finish_code(struct fn *f, struct node *lambda) {
@@ -712,6 +739,8 @@ static val gen_procedure(struct fn *up, struct node *lambda, struct fn *f_o) {
   memset(f, 0, sizeof *f);
   f->up = up;
   f->lambda = lambda;
+  f->file = lambda->file;
+  f->files = cons(f->file, NIL);
   push_slots(f, lambda->n);
   for (int i = 0; i < lambda->n; i++)
     bind_var(f, lambda->vars[i], i);

@@ -58,6 +58,7 @@ struct node *node_new(enum node_kind kind, int n) {
   struct node *node = region_alloc(sizeof *node);
   node->kind = kind;
   node->n = n;
+  node->file = vm.root[R_FILE];
   node->pos = current_pos;
   if (n > 0)
     node->sub = region_alloc((size_t)n * sizeof *node->sub);

@@ -290,6 +290,7 @@ void port_close(val port);
 int port_flags(val port);
 bool port_is_open(val port, int direction);
 val port_position(val port); /* fixnum: line << 12 | column */
+enum { FIRST_POSITION = 1 << 12 };
 val port_name(val port);
 void port_flush_all(void); /* raises nothing */
 /* False, after a message, if some output has not been written. */

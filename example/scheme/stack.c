@@ -147,18 +147,31 @@ void stack_clear_unused(void) {
 
 /* ---- where the program is */
 
+static val nth(val list, uint32_t n) {
+  for (; n > 0; n--)
+    list = CDR(list);
+  return CAR(list);
+}
+
+/* What the lines say of an instruction is true of those after it, too: a
+   position or, below all positions, the number of a file. */
 static val place_in_code(val code, intptr_t offset) {
   val debug = CODE_DEBUG(code);
-  if (!is_pair(debug) || CAR(debug) == FALSE)
+  if (!is_pair(debug))
     return FALSE;
   intptr_t start = INFO_START(fix_int(CODE_INFO(code)));
   intptr_t at = (offset - (start * 8)) / 8 - 1;
-  const uint64_t *lines = (const uint64_t *)(void *)BODY(CDR(debug));
-  size_t n = obj_words(CDR(debug)) - 1;
-  uint32_t pos = 0;
-  for (size_t i = 0; i < n && (intptr_t)(lines[i] >> 32) <= at; i++)
-    pos = (uint32_t)lines[i];
-  return pos == 0 ? FALSE : place_string(CAR(debug), FIX(pos));
+  const uint64_t *lines = (const uint64_t *)(void *)BODY(CAR(debug));
+  size_t n = obj_words(CAR(debug)) - 1;
+  uint32_t pos = 0, file = 0;
+  for (size_t i = 0; i < n && (intptr_t)(lines[i] >> 32) <= at; i++) {
+    uint32_t what = (uint32_t)lines[i];
+    if (what < FIRST_POSITION)
+      file = what;
+    else
+      pos = what;
+  }
+  return pos == 0 ? FALSE : place_string(nth(CDR(debug), file), FIX(pos));
 }
 
 static val place_in_closure(val v, intptr_t offset) {

@@ -87,3 +87,18 @@
     (car x))
   a)
 (try (lambda () (in-define 5)))
+;; one procedure from two files
+(define (included n)
+  (if (= n 0) (car 'before))
+  (include "inner/placed.inc")
+  (if (= n 3) (list (in-included 5)))
+  (list
+   (if (= n 4) (car 'after)))
+  (in-included (if (= n 5) 5 '(1))))
+(define (try-each n)
+  (try (lambda () (included n)))
+  (if (< n 5) (try-each (+ n 1))))
+(try-each 0)
+(define n 0)
+(include "inner/placed.inc")
+(try (lambda () (in-included 5)))
