@@ -4,7 +4,8 @@
    All definitions of a body are found first, so that macros see them. Then
    the values are expanded in order. A variable that something before its own
    definition refers to is early: it is bound at once, assigned later, and
-   checked. All others are plain nested bindings. */
+   checked. All others are plain nested bindings. A definition without a value
+   binds a variable that is assigned later, and checked. */
 #include "ast.h"
 
 #include <string.h>
@@ -43,6 +44,11 @@ static bool defines_lambda(val form, struct scope *sc) {
   if (is_pair(value) && is_pair(CAR(value)))
     head = form_head(CAR(value), sc);
   return head == HEAD_LAMBDA;
+}
+
+/* (define id), without a value */
+static bool defines_place(val form) {
+  return is_identifier(CAR(CDR(form))) && CDR(CDR(form)) == NIL;
 }
 
 static void body_define(struct body *b, val form) {
@@ -92,8 +98,14 @@ static void body_scan(struct body *b, val forms) {
 static void body_expand_item(struct body *b, struct item *it) {
   val outer = vm.root[R_FILE], position = position_enter(it->form);
   vm.root[R_FILE] = it->file;
-  it->node = it->var == NULL ? expand(it->form, b->sc)
-                             : define_value(it->form, b->sc);
+  if (it->var == NULL) {
+    it->node = expand(it->form, b->sc);
+  } else if (defines_place(it->form)) {
+    it->node = node_const(UNBOUND);
+    it->var->early = true;
+  } else {
+    it->node = define_value(it->form, b->sc);
+  }
   position_leave(position);
   vm.root[R_FILE] = outer;
   if (it->var != NULL && !it->lambda)
@@ -188,8 +200,17 @@ static int run_start(struct item *items, int i) {
   return i;
 }
 
+/* A variable that is assigned has one place, also if a continuation computes
+   again what comes before the procedure that is its first value. */
+static void body_place_lambdas(struct body *b) {
+  for (int i = 0; i < b->n; i++)
+    if (b->items[i].lambda && b->items[i].var->mutated)
+      b->items[i].early = true;
+}
+
 static struct node *body_nest(struct body *b) {
   struct node *rest = NULL;
+  body_place_lambdas(b);
   for (int i = b->n - 1; i >= 0; i--) {
     int start = run_start(b->items, i), n = i - start + 1;
     struct item *it = &b->items[start];

@@ -51,35 +51,51 @@ static val rewrite_letrec(val form, struct scope *sc) {
   return let_body(body);
 }
 
-/* May its value be computed only once, and does that capture nothing? */
-static bool is_simple(val init, struct scope *sc) {
-  if (!is_pair(init))
-    return !is_identifier(init); /* a variable may be one of these */
-  return form_head(init, sc) == HEAD_LAMBDA ||
-         is_keyword(CAR(init), sc, "quote");
+static bool is_lambda(val init, struct scope *sc) {
+  return is_pair(init) && form_head(init, sc) == HEAD_LAMBDA;
 }
 
-/* All values are there before any variable has its own: one that is computed
-   again, by a continuation, finds the others' as they were. */
+static bool is_constant(val init, struct scope *sc) {
+  return is_pair(init) ? is_keyword(CAR(init), sc, "quote")
+                       : !is_identifier(init);
+}
+
+static val define(val id, val rest) {
+  return syntax_cons(G("define"), syntax_cons(id, rest));
+}
+
+static val list_onto(val list, val rest) {
+  for (val l = list_reverse(list); l != NIL; l = CDR(l))
+    rest = syntax_cons(CAR(l), rest);
+  return rest;
+}
+
+/* A continuation may compute a value again. It finds the other variables as
+   they were, since all values are there before any variable has its own; and
+   a variable has the place that it had, since that is made before. */
 static val rewrite_plain_letrec(val form, struct scope *sc) {
   need(form, 3);
   syntax_length(CADR(form), form);
-  val values = NIL, bindings = NIL;
+  val places = NIL, values = NIL, sets = NIL, lambdas = NIL;
   for (val l = list_reverse(CADR(form)); l != NIL; l = CDR(l)) {
-    val binding = CAR(l);
-    need(binding, 2);
-    if (!is_simple(CADR(binding), sc)) {
-      val t = syntax_fresh("t");
-      values = syntax_cons(syntax_cons(t, CDR(binding)), values);
-      binding = LIST(2, CAR(binding), t);
+    need(CAR(l), 2);
+    val id = CAR(CAR(l)), init = CDR(CAR(l));
+    if (is_lambda(CAR(init), sc)) {
+      lambdas = syntax_cons(define(id, init), lambdas);
+      continue;
     }
-    bindings = syntax_cons(binding, bindings);
+    if (!is_constant(CAR(init), sc)) {
+      val t = make_alias(syntax_strip(id), NULL);
+      values = syntax_cons(define(t, init), values);
+      init = LIST(1, t);
+    }
+    places = syntax_cons(define(id, NIL), places);
+    sets = syntax_cons(syntax_cons(G("set!"), syntax_cons(id, init)), sets);
   }
-  if (values == NIL || CDR(bindings) == NIL)
+  if (values == NIL)
     return rewrite_letrec(form, sc);
-  for (val l = list_reverse(values); l != NIL; l = CDR(l))
-    bindings = syntax_cons(CAR(l), bindings);
-  return syntax_cons(G("letrec*"), syntax_cons(bindings, CDDR(form)));
+  val body = list_onto(lambdas, LIST(1, let_body(CDDR(form))));
+  return let_body(list_onto(places, list_onto(values, list_onto(sets, body))));
 }
 
 static val fresh_for(val id, val *pairs_io) {
