@@ -526,9 +526,9 @@ val read_datum(val port) {
   ended_early = false;
   val v = read_item(&r);
   if (v == MARK(END_CLOSE))
-    fail(&r, "unexpected )");
+    fail_at(&r, item_place, "unexpected )", NIL);
   if (v == MARK(END_DOT))
-    fail(&r, "unexpected .");
+    fail_at(&r, item_place, "unexpected .", NIL);
   if (r.labels == FALSE)
     return v;
   v = unboxed(v);

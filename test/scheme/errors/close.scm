@@ -1,3 +1,3 @@
-;; expect: close\.scm:3:2: unexpected \)
+;; expect: close\.scm:3:1: unexpected \)
 (display 1)
 )

@@ -1,0 +1,3 @@
+;; expect: ^\S*dot\.scm:3:2: unexpected \.$
+(display 1)
+ . 5
