@@ -384,6 +384,18 @@ static bool is_form(val t, struct scope *sc, const char *name) {
          CDDR(t) == NIL;
 }
 
+/* A list that looks like an unquotation has one operand, or is a mistake. */
+static void check_unquote(val t, struct scope *sc) {
+  intptr_t n = list_length(t);
+  if (n <= 0 || n == 2)
+    return;
+  if (is_keyword(CAR(t), sc, "unquote") ||
+      is_keyword(CAR(t), sc, "unquote-splicing")) {
+    (void)position_enter(t);
+    raise_syntax("bad unquote", t);
+  }
+}
+
 /* Does the expression stand for the datum itself? */
 static bool stands_for(val expr, val datum, struct scope *sc) {
   if (is_form(expr, sc, "quote"))
@@ -407,10 +419,10 @@ static val quasi_nested(val t, int depth, struct scope *sc) {
    become. */
 static val quasi_element(val t, val tail, int depth, struct scope *sc) {
   val head = CAR(t);
-  if (depth > 0 || !is_pair(head) ||
-      !is_keyword(CAR(head), sc, "unquote-splicing"))
+  if (depth == 0)
+    check_unquote(head, sc);
+  if (depth > 0 || !is_form(head, sc, "unquote-splicing"))
     return quasi_cons(quasi_item(head, depth, sc), tail, sc, t);
-  need(head, 2);
   if (is_form(tail, sc, "quote") && CADR(tail) == NIL)
     return CADR(head);
   return LIST(3, G("append"), CADR(head), tail);
@@ -455,6 +467,7 @@ static val quasi_item(val t, int depth, struct scope *sc) {
 
 static val rewrite_quasiquote(val form, struct scope *sc) {
   need(form, 2);
+  check_unquote(CADR(form), sc);
   return quasi_item(CADR(form), 0, sc);
 }
 
