@@ -123,9 +123,15 @@ static val p_promise_box(int argc, val *argv) {
 
 /* ---- conditions */
 
+/* What is said about another error is about where that happened. */
 static val p_make_error(int argc, val *argv) {
   (void)argc;
-  return make_error("error", FALSE, argv[0], argv[1]);
+  val e = make_error("error", FALSE, argv[0], argv[1]), cause = CAR(argv[1]);
+  if (is_type(cause, T_ERROR) && ERROR_PLACE(cause) != FALSE) {
+    ERROR_PLACE(e) = ERROR_PLACE(cause);
+    ERROR_PROC(e) = ERROR_PROC(cause);
+  }
+  return e;
 }
 
 static bool has_kind(val v, const char *kind) {
@@ -172,9 +178,13 @@ static val p_report(int argc, val *argv) {
   return UNSPEC;
 }
 
+/* What is no error object does not know its place. */
 static val p_uncaught(int argc, val *argv) {
   (void)argc;
-  vm.root[R_CONDITION] = argv[0];
+  val e = argv[0];
+  if (!is_type(e, T_ERROR))
+    e = make_error("raised", FALSE, string_from_c("uncaught:"), cons(e, NIL));
+  vm.root[R_CONDITION] = e;
   machine_abandon();
 }
 
