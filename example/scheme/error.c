@@ -42,12 +42,17 @@ void raise_file(const char *proc, const char *message, val name, int error) {
 }
 
 /* What only the prelude calls has a name of its own, which a program does not
-   know: that of the procedure it is a part of, and a sign. */
+   know: a sign, that of the procedure it is a part of, and if need be a colon
+   and more. */
 const char *prim_name(void) {
+  static char part[32];
   if (vm.fp[-1] == FALSE)
     return NULL;
   const char *name = prim_table[vm.prim]->name;
-  return name[0] == '%' ? name + 1 : name;
+  if (name[0] != '%')
+    return name;
+  snprintf(part, sizeof part, "%.*s", (int)strcspn(name + 1, ":"), name + 1);
+  return part;
 }
 
 void raise_type(int i, val bad, const char *expected) {

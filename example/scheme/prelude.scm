@@ -376,7 +376,7 @@
       (%make-parameter ((car converter) value) (car converter))))
 
 (define (%convert p v)
-  (let ((converter (%parameter-converter p)))
+  (let ((converter (%parameterize:converter p)))
     (if converter (converter v) v)))
 
 (define (%parameterize bindings thunk)
@@ -593,7 +593,7 @@
             acc
             (hash-table->alist table))))
 (define (hash-table-copy table . mutable)
-  (let ((copy (%make-alike table)))
+  (let ((copy (%hash-table-copy:empty table)))
     (hash-table-walk table (lambda (k v) (hash-table-set! copy k v)))
     copy))
 (define (hash-table-empty? table) (= 0 (hash-table-count table)))
@@ -657,7 +657,7 @@
 
 ;; What is no file, but a pipe, can be read only once.
 (define (load name . environment)
-  (let* ((again (%note-file name))
+  (let* ((again (%load:note-file name))
          (port (open-input-file name))
          (text (and (not again) (%read-all port))))
     (if again

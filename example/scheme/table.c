@@ -479,7 +479,7 @@ static val p_string_hash(int argc, val *argv) {
 
 const struct prim prims_table[] = {
     {"%make-hash-table", p_make_table, 2, 2},
-    {"%make-alike", p_make_alike, 1, 1},
+    {"%hash-table-copy:empty", p_make_alike, 1, 1},
     {"hash-table?", p_tablep, 1, 1},
     {"hash-table-ref/default", p_ref, 3, 3},
     {"hashq-ref", p_ref, 2, 3},
