@@ -48,9 +48,10 @@
     ((f a b)
      (if (not (and (list? a) (list? b))) (%check-lists "map" (list a b)))
      (%map2 f a b))
-    ((f . ls)
-     (%check-lists "map" ls)
-     (%mapn f ls))))
+    ((f l . ls)
+     (let ((ls (cons l ls)))
+       (%check-lists "map" ls)
+       (%mapn f ls)))))
 
 (define for-each
   (case-lambda
@@ -60,14 +61,14 @@
        (if (pair? l)
            (begin (f (car l)) (loop (cdr l)))
            (begin (%check-end l "for-each") (if #f #f)))))
-    ((f . ls)
-     (%check-lists "for-each" ls)
-     (let loop ((ls ls))
+    ((f l . ls)
+     (%check-lists "for-each" (cons l ls))
+     (let loop ((ls (cons l ls)))
        (if (not (%any-null? ls))
            (begin (apply f (%map1 car ls))
                   (loop (%map1 cdr ls))))))))
 
-(define (append-map f . ls) (apply append (apply map f ls)))
+(define (append-map f l . ls) (apply append (apply map f l ls)))
 
 (define (filter keep? l)
   (let loop ((l l) (r '()))
@@ -93,30 +94,34 @@
   (case-lambda
     ((f acc l)
      (if (pair? l) (fold f (f (car l) acc) (cdr l)) acc))
-    ((f acc . ls)
-     (if (%any-null? ls)
-         acc
-         (apply fold f
-                (apply f (append (%map1 car ls) (list acc)))
-                (%map1 cdr ls))))))
+    ((f acc l . ls)
+     (let ((ls (cons l ls)))
+       (if (%any-null? ls)
+           acc
+           (apply fold f
+                  (apply f (append (%map1 car ls) (list acc)))
+                  (%map1 cdr ls)))))))
 
-(define (fold-left f acc . ls)
-  (if (null? (cdr ls))
-      (let loop ((acc acc) (l (car ls)))
+(define (fold-left f acc l . ls)
+  (if (null? ls)
+      (let loop ((acc acc) (l l))
         (if (pair? l) (loop (f acc (car l)) (cdr l)) acc))
-      (if (%any-null? ls)
-          acc
-          (apply fold-left f (apply f acc (%map1 car ls)) (%map1 cdr ls)))))
+      (let ((ls (cons l ls)))
+        (if (%any-null? ls)
+            acc
+            (apply fold-left f (apply f acc (%map1 car ls))
+                   (%map1 cdr ls))))))
 
-(define (fold-right f acc . ls)
-  (if (null? (cdr ls))
-      (let loop ((l (car ls)))
+(define (fold-right f acc l . ls)
+  (if (null? ls)
+      (let loop ((l l))
         (if (pair? l) (f (car l) (loop (cdr l))) acc))
-      (if (%any-null? ls)
-          acc
-          (apply f (append (%map1 car ls)
-                           (list (apply fold-right f acc
-                                        (%map1 cdr ls))))))))
+      (let ((ls (cons l ls)))
+        (if (%any-null? ls)
+            acc
+            (apply f (append (%map1 car ls)
+                             (list (apply fold-right f acc
+                                          (%map1 cdr ls)))))))))
 
 (define (delete x l . same)
   (let ((same? (if (pair? same) (car same) equal?)))
@@ -165,14 +170,14 @@
     (and (pair? l)
          (if (ok? (car l)) i (loop (cdr l) (+ i 1))))))
 
-(define (any ok? . ls)
-  (let loop ((ls ls))
+(define (any ok? l . ls)
+  (let loop ((ls (cons l ls)))
     (and (not (%any-null? ls))
          (or (apply ok? (%map1 car ls))
              (loop (%map1 cdr ls))))))
 
-(define (every ok? . ls)
-  (let loop ((ls ls) (last #t))
+(define (every ok? l . ls)
+  (let loop ((ls (cons l ls)) (last #t))
     (if (%any-null? ls)
         last
         (let ((r (apply ok? (%map1 car ls))))

@@ -387,13 +387,19 @@ static void print_values(struct printer *p, val v) {
   }
 }
 
+/* All clauses have the name. */
+static void print_cases(struct printer *p, val v) {
+  val name = VEC_LEN(v) == 0 ? FALSE : CODE_NAME(CLOSURE_CODE(VEC_REF(v, 0)));
+  print_named(p, "procedure", name);
+}
+
 static void print_other(struct printer *p, val v) {
   static const char *const names[T_LIMIT] = {
       [T_BOX] = "box",           [T_CONT] = "continuation",
       [T_PARAM] = "parameter",   [T_PROMISE] = "promise",
       [T_TABLE] = "hash-table",  [T_PORT] = "port",
       [T_MACRO] = "macro",       [T_ENV] = "environment",
-      [T_GUARDIAN] = "guardian", [T_CASES] = "procedure",
+      [T_GUARDIAN] = "guardian",
   };
   const char *name = names[ref_type(v)];
   print_named(p, name == NULL ? "object" : name, FALSE);
@@ -423,6 +429,9 @@ static void print_object(struct printer *p, val v) {
     return;
   case T_CLOSURE:
     print_named(p, "procedure", CODE_NAME(CLOSURE_CODE(v)));
+    return;
+  case T_CASES:
+    print_cases(p, v);
     return;
   case T_PRIM:
     print_named(p, "procedure", intern(prim_table[PRIM_INDEX(v)]->name));
