@@ -270,9 +270,21 @@ static val rewrite_cond(val form, struct scope *sc) {
   return rest;
 }
 
+/* More data than are compared one after the other. */
+enum { MANY_DATA = 12 };
+
+static val many_data(val data) {
+  val table = make_table(TABLE_EQV, TABLE_STRONG);
+  for (; data != NIL; data = CDR(data))
+    table_set(table, syntax_strip(CAR(data)), TRUE);
+  return table;
+}
+
 static val case_test(val data, val key, val form) {
   val test = FALSE;
-  syntax_length(data, form);
+  if (syntax_length(data, form) > MANY_DATA)
+    return LIST(3, G("hash-table-contains?"), syntax_quote(many_data(data)),
+                key);
   for (val l = list_reverse(data); l != NIL; l = CDR(l)) {
     val one = LIST(3, G("eqv?"), key, syntax_quote(CAR(l)));
     test = test == FALSE ? one : LIST(3, G("or"), one, test);

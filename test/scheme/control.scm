@@ -158,3 +158,23 @@
 (show (compute-again))
 (show (letrec ((even (case-lambda ((n) (even n #t)) ((n yes) (if (= n 0) yes (even (- n 1) (not yes)))))) (n 10))
         (even n)))
+;; a clause with many data, of every kind
+(define-syntax which
+  (syntax-rules ()
+    ((_ x) (case x
+             ((a b c d e f g h 1 2 3 -1 #\a #\b #t () 1.5 -0.0 1/3 100000000000000000000 "text" (list)) => list)
+             ((i j k #f) 'few)
+             (else 'none)))))
+(show (map (lambda (x) (which x))
+           (list 'a 'h 1 -1 #\b #t '() 1.5 -0.0 0.0 (/ 2 6) (expt 10 20) "text" '(list) 'list 'i #f 4 #\c 1.0)))
+;; procedures that know each other, all in one frame or not
+(define (around n)
+  (define x n)
+  (define (a n) (if (= n 0) 'a (e (- n 1))))
+  (define (b n) (if (= n 0) 'b (list (a (- n 1)) x)))
+  (define (c n) (if (= n 0) 'c (let ((d (lambda (n) (b n)))) (d (- n 1)))))
+  (define (d n) (if (= n 0) 'd (c (- n 1))))
+  (define (e n) (if (= n 0) 'e (d (- n 1))))
+  (set! d (let ((old d)) (lambda (n) (cons 'd (old n)))))
+  (a n))
+(show (map around '(0 1 2 3 4 5 6 7 8 9 10 11 12)))

@@ -253,3 +253,7 @@
 ;; a macro that calls itself with all but one of many
 (define-syntax count-all (syntax-rules () ((_) 0) ((_ x y ...) (+ 1 (count-all y ...)))))
 (show (eval `(count-all ,@(iota 1500)) (interaction-environment)))
+;; a clause of more data than code has room for
+(define (case-of key n)
+  (eval `(case ,key (,(iota n) 'in) (else 'out)) (interaction-environment)))
+(show (map (lambda (key) (case-of key 100000)) '(0 99999 100000 -1)))
