@@ -556,13 +556,16 @@ static void gen_value(struct fn *f, struct node *node, int dst,
     gen(f, node, dst);
 }
 
-/* A closure made before those it refers to is completed afterwards. */
+/* A closure made before those it refers to is completed afterwards. The slots
+   of the variables follow each other. */
 static void gen_patches(struct fn *f, struct node *fix, struct fn *inner) {
   for (int i = 0; i < fix->n; i++)
-    for (int k = 0; k < inner[i].nfree; k++)
-      for (int j = i; j < fix->n; j++)
-        if (inner[i].free[k] == fix->vars[j] && !is_boxed(fix->vars[j]))
-          emit(f, OP_PATCH, fix->vars[i]->slot, k, fix->vars[j]->slot);
+    for (int k = 0; k < inner[i].nfree; k++) {
+      struct var *v = inner[i].free[k];
+      int j = v->slot - fix->vars[0]->slot;
+      if (j >= i && j < fix->n && fix->vars[j] == v && !is_boxed(v))
+        emit(f, OP_PATCH, fix->vars[i]->slot, k, v->slot);
+    }
 }
 
 static void gen_fix(struct fn *f, struct node *node, int dst) {
