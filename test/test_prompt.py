@@ -27,10 +27,15 @@ LIMIT = 100  # seconds for one run
 
 
 def ask(text, *arguments, **environment):
-    """Status, output and errors of the interpreter when TEXT is typed."""
+    """Status, output and errors of the interpreter when TEXT is typed.
+
+    If that is nothing, the input is at its end from the start: of a pipe we
+    would be the writer, and may close it only after the program has looked.
+    """
     settings = {name: value for name, value in os.environ.items()
                 if not name.startswith("TESTUDO_")}
-    done = subprocess.run([INTERPRETER, *arguments], input=text, text=True,
+    given = {"input": text} if text else {"stdin": subprocess.DEVNULL}
+    done = subprocess.run([INTERPRETER, *arguments], **given, text=True,
                           env={**settings, **environment}, timeout=LIMIT,
                           capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
