@@ -669,6 +669,48 @@ START_TEST(collections) {
 }
 END_TEST
 
+enum { REGION = 100, REGION_SLOTS = 99 };
+
+/* A large region of many objects in a pool that does not move them: they live
+   each by itself if there is memory for their tables, else all together. */
+static mps_res_t collect_region(void) {
+  const size_t bytes = (REGION_SLOTS + 1) * sizeof(mps_word_t);
+  size_t at = fail_at;
+  mps_addr_t p;
+  fail_at = 0;
+  do {
+    REQUIRE(mps_reserve(&p, ap, REGION * bytes) == MPS_RES_OK);
+    memset(p, 0, REGION * bytes);
+    for (size_t i = 0; i < REGION; ++i)
+      ((node_t *)((char *)p + i * bytes))->head = HEAD(NODE, REGION_SLOTS + 1);
+  } while (!mps_commit(ap, p, REGION * bytes));
+  for (size_t i = 0; i < 3; ++i)
+    table[i] = (node_t *)((char *)p + 40 * i * bytes);
+  fail_at = at;
+  collect();
+  collect();
+  fail_at = 0;
+  for (size_t i = 0; i < 3; ++i)
+    REQUIRE(node_kind(table[i]) == NODE &&
+            node_slots(table[i]) == REGION_SLOTS);
+  if (at == 0)
+    ck_assert_uint_eq(mps_pool_total_size(pool) - mps_pool_free_size(pool),
+                      3 * bytes);
+  memset(table, 0, sizeof table);
+  collect();
+  collect();
+  ck_assert_uint_eq(mps_pool_total_size(pool), 0);
+  fail_at = at;
+  return MPS_RES_OK;
+}
+
+START_TEST(regions) {
+  open_pool(mps_class_ams(), mps_rank_exact());
+  each_refused(collect_region);
+  close_pool();
+}
+END_TEST
+
 /* When memory ran out each object that survives stays; for few of them is more
    asked for. */
 START_TEST(few_asked) {
@@ -806,5 +848,5 @@ SUITE_LOOPS_MAIN("refused blocks", 60, {threads, 1}, {format_and_chain, 1},
                  {all_roots, 1}, {caches, 1}, {extents, 1}, {joints, 1},
                  {pools, 12}, {default_chain, 1}, {arenas, 1},
                  {finalization, 1}, {messages, 1}, {transforms, 1},
-                 {ephemerons, 1}, {collections, 1}, {few_asked, 1}, {recut, 1},
-                 {groups, 1})
+                 {ephemerons, 1}, {collections, 1}, {regions, 1},
+                 {few_asked, 1}, {recut, 1}, {groups, 1})
