@@ -57,34 +57,6 @@ void mps_ap_destroy(mps_ap_t ap) {
   tdo_heap_leave(arena);
 }
 
-/* What moves leaves BYTES, to move it. */
-static mps_res_t ap_fill_once(mps_addr_t *p_o, tdo_ap_t *ap, size_t size,
-                              size_t bytes) {
-  tdo_space_t *sp = &ap->pool->heap->space;
-  mps_res_t res;
-
-  if (ap->pool->klass->moving)
-    tdo_space_withhold(sp, bytes);
-  res = tdo_ap_fill(p_o, ap, size);
-  tdo_space_withhold(sp, 0);
-  return res;
-}
-
-/* Collects, if memory ran out. What is withheld then gives way to a request
-   that leaves as much room as there was before. */
-static mps_res_t ap_fill_somehow(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
-  mps_arena_t arena = ap->pool->heap;
-  mps_res_t res = ap_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));
-  size_t room = tdo_space_room(&arena->space);
-  unsigned attempt = 0;
-
-  while (tdo_shortage_collect(arena, res, &attempt))
-    res = ap_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));
-  if (TDO_UNLIKELY(res != MPS_RES_OK) && ap->pool->klass->moving)
-    res = ap_fill_once(p_o, ap, size, tdo_shortage_kept(arena, room));
-  return res;
-}
-
 static TDO_NOINLINE mps_res_t
 ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
   tdo_ap_t *ap = tdo_ap_of(ap_pub);
@@ -113,7 +85,7 @@ ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
     tdo_policy_poll(arena);
     arena->filling = NULL;
   }
-  res = ap_fill_somehow(&p, ap, size);
+  res = tdo_shortage_fill(&p, ap, size);
   tdo_heap_leave(arena);
   if (res == MPS_RES_OK)
     *p_o = p;

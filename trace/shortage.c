@@ -234,3 +234,30 @@ bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
   tdo_space_purge(&heap->space, SIZE_MAX / 4);
   return true;
 }
+
+/* What moves leaves BYTES, to move it. */
+static mps_res_t shortage_fill_once(mps_addr_t *p_o, tdo_ap_t *ap, size_t size,
+                                    size_t bytes) {
+  tdo_space_t *sp = &ap->pool->heap->space;
+  mps_res_t res;
+
+  if (ap->pool->klass->moving)
+    tdo_space_withhold(sp, bytes);
+  res = tdo_ap_fill(p_o, ap, size);
+  tdo_space_withhold(sp, 0);
+  return res;
+}
+
+mps_res_t tdo_shortage_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
+  mps_arena_t arena = ap->pool->heap;
+  mps_res_t res =
+      shortage_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));
+  size_t room = tdo_space_room(&arena->space);
+  unsigned attempt = 0;
+
+  while (tdo_shortage_collect(arena, res, &attempt))
+    res = shortage_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));
+  if (TDO_UNLIKELY(res != MPS_RES_OK) && ap->pool->klass->moving)
+    res = shortage_fill_once(p_o, ap, size, tdo_shortage_kept(arena, room));
+  return res;
+}

@@ -66,4 +66,9 @@ double tdo_shortage_pace(const tdo_heap_t *heap, double room);
 bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
                           unsigned *attempt_io);
 
+/* tdo_ap_fill, and what is to be done if memory ran out: collections. What is
+   withheld then gives way to a request that leaves as much room as there was
+   before. */
+mps_res_t tdo_shortage_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size);
+
 #endif /* TDO_TRACE_SHORTAGE_H */
