@@ -313,23 +313,18 @@ mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
    or dies: SEG gets units as others have. It stays one block where there is no
    memory for their tables. */
 static void nm_divide(tdo_nm_seg_t *seg) {
-  tdo_nm_seg_t whole = *seg;
+  tdo_nm_seg_t divided = *seg;
 
-  seg->shift = tdo_nm_of(seg->gc.pool)->shift;
-  seg->units = (size_t)(seg->top - seg->gc.seg.base) >> seg->shift;
-  seg->starts = seg->used = seg->greys = NULL;
-  if (nm_alloc_tables(seg) != MPS_RES_OK) {
-    seg->shift = whole.shift;
-    seg->units = whole.units;
-    seg->starts = whole.starts;
-    seg->used = whole.used;
-    seg->greys = whole.greys;
+  divided.shift = tdo_nm_of(seg->gc.pool)->shift;
+  divided.units = (size_t)(seg->top - seg->gc.seg.base) >> divided.shift;
+  divided.starts = divided.used = divided.greys = NULL;
+  divided.grey_first = divided.units;
+  divided.grey_limit = 0;
+  if (nm_alloc_tables(&divided) != MPS_RES_OK)
     return;
-  }
-  nm_free_tables(&whole);
+  nm_free_tables(seg);
+  *seg = divided;
   tdo_bits_set_range(seg->used, 0, seg->units); /* the buffer is used */
-  seg->grey_first = seg->units;
-  seg->grey_limit = 0;
 }
 
 void tdo_nm_absorb(tdo_nm_seg_t *seg, char *to) {

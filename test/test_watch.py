@@ -406,7 +406,8 @@ class Program(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
 
-    @unittest.skipIf(os.environ.get("TEST_SANITIZED"), "the client is not sanitized")
+    @unittest.skipIf(os.environ.get("TEST_SANITIZED"),
+                     "the client is not sanitized")
     @unittest.skipUnless(os.path.isfile(os.path.join(BINARY, "libtestudo.a")),
                          "not built")
     def test_quiet_program(self):

@@ -87,8 +87,7 @@ static bool ap_fits(const tdo_ap_t *ap, size_t size) {
 
 /* What the client committed since the last look is objects, one behind the
    other: a wrong size is noticed here, where it is known what it should be, and
-   not when the collector loses its way. Moves no object, so a mistake stays one
-   if the client goes on. */
+   not when the collector loses its way. */
 static void ap_check_objects(tdo_ap_t *ap, char *limit) {
   const tdo_pool_t *pool = ap->pool;
   char *p = ap->counted;

@@ -25,10 +25,10 @@ double tdo_pause_ns(const tdo_heap_t *heap);
    that what is in a nursery may take. */
 bool tdo_pause_weak(const tdo_heap_t *heap);
 double tdo_pause_once(const tdo_heap_t *heap);
+double tdo_pause_young(const tdo_heap_t *heap);
 /* When what .weak has done at once must end, if there is more than was thought
    (ns). */
 uint64_t tdo_pause_weak_deadline(void);
-double tdo_pause_young(const tdo_heap_t *heap);
 /* There will be weak tables; one was read in mid-collection; a collection has
    ended. */
 void tdo_pause_weak_comes(tdo_heap_t *heap);

@@ -1,7 +1,7 @@
 /* Testudo: a check of the whole heap from outside the collector. It shares
    nothing with tracing but the client's scan methods: it walks every object
-   of every pool and every exact root, looks each reference up, and compares
-   with the tables. SPDX-License-Identifier: BSD-2-Clause */
+   of every pool and every root that is not ambiguous, looks each reference up,
+   and compares with the tables. SPDX-License-Identifier: BSD-2-Clause */
 #include "code/check.h"
 #include "trace/walk.h"
 
