@@ -83,6 +83,14 @@ def record(code, arguments, text=b""):
                        0, *arguments) + text + bytes(-len(text) % 8)
 
 
+def compile_client(client, source, *flags):
+    """The program CLIENT, linked with the archive of this build."""
+    subprocess.run(
+        [COMPILER, *flags, "-I", str(TOP / "include"), "-o", client,
+         str(source), os.path.join(BINARY, "libtestudo.a"), "-lpthread",
+         "-lm"], check=True)
+
+
 class Command(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -545,11 +553,7 @@ class Tune(unittest.TestCase):
     def record(self, room, mode):
         client = os.path.join(room, "client")
         path = os.path.join(room, mode)
-        subprocess.run(
-            [COMPILER, "-O2", "-I", str(TOP / "include"), "-o", client,
-             str(TOP / "bench/shield_random.c"),
-             os.path.join(BINARY, "libtestudo.a"), "-lpthread", "-lm"],
-            check=True)
+        compile_client(client, TOP / "bench/shield_random.c", "-O2")
         done = subprocess.run(
             [client, "8", "60000"], check=True, capture_output=True,
             text=True, env={**os.environ, "TESTUDO_SHIELD": mode,
@@ -596,11 +600,7 @@ class Tune(unittest.TestCase):
         """It is told why, and not recommended."""
         with tempfile.TemporaryDirectory() as room:
             client = os.path.join(room, "lists")
-            subprocess.run(
-                [COMPILER, "-O2", "-I", str(TOP / "include"), "-o", client,
-                 str(TOP / "example/lists.c"),
-                 os.path.join(BINARY, "libtestudo.a"), "-lpthread", "-lm"],
-                check=True)
+            compile_client(client, TOP / "example/lists.c", "-O2")
             done = subprocess.run(
                 [sys.executable, TOOL, "tune", "--json", "--grain=0",
                  "--quantum=0", "--", client], capture_output=True,
@@ -631,10 +631,7 @@ class Tune(unittest.TestCase):
             client = os.path.join(room, "arenas")
             source = pathlib.Path(client + ".c")
             source.write_text(ARENAS)
-            subprocess.run(
-                [COMPILER, "-I", str(TOP / "include"), "-o", client,
-                 str(source), os.path.join(BINARY, "libtestudo.a"),
-                 "-lpthread", "-lm"], check=True)
+            compile_client(client, source)
             done = subprocess.run(
                 [client], check=True, capture_output=True, text=True,
                 env={**os.environ, "TESTUDO_STATISTICS": "on"})
