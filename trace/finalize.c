@@ -293,7 +293,7 @@ static void finals_sort(mps_arena_t heap, tdo_ring_t *list,
     tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, before);
     TDO_CHECK(seg != NULL);
     if (!seg->white ||
-               seg->pool->klass->alive(seg->pool, seg, &final->ref)) {
+        seg->pool->klass->alive(seg->pool, seg, &final->ref)) {
       seg = tdo_gcseg_of(&heap->space, final->ref);
       finals_move(heap, final, before, finals_list(seg));
     } else {

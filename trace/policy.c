@@ -256,6 +256,17 @@ static void policy_stress_full(tdo_heap_t *heap) {
     tdo_trace_finish(heap);
 }
 
+/* Each chain in turn, but first the one of which a part is promoted already. */
+static tdo_chain_t *policy_stress_chain(tdo_heap_t *heap) {
+  tdo_ring_t *first = heap->chains.next;
+
+  if (heap->tenuring != NULL)
+    return heap->tenuring;
+  tdo_ring_remove(first);
+  tdo_ring_append(&heap->chains, first);
+  return TDO_RING_ENTRY(tdo_chain_t, heap_ring, first);
+}
+
 static bool policy_stress(tdo_heap_t *heap) {
   if (heap->stress == 0 || ++heap->stress_count < heap->stress)
     return false;
@@ -263,15 +274,9 @@ static bool policy_stress(tdo_heap_t *heap) {
   if (!tdo_heap_size(heap))
     return false;
   /* Minor, full and a promotion in turn, so that each path is met. */
-  heap->stress_turn = !heap->stress_turn;
-  if (heap->stress_turn && heap->default_chain == NULL &&
-      tdo_ring_empty(&heap->chains))
-    heap->stress_turn = false;
+  heap->stress_turn = !heap->stress_turn && !tdo_ring_empty(&heap->chains);
   if (heap->stress_turn) {
-    tdo_chain_t *chain =
-        heap->tenuring != NULL
-            ? heap->tenuring /* a part of which is promoted already */
-            : TDO_RING_ENTRY(tdo_chain_t, heap_ring, heap->chains.next);
+    tdo_chain_t *chain = policy_stress_chain(heap);
     heap->stress_tenure = !heap->stress_tenure;
     if (!(heap->stress_tenure && tdo_tenure(heap, chain, STRESS_PART) > 0) &&
         tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))
