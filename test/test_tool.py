@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -150,6 +151,19 @@ class Command(unittest.TestCase):
             sign.touch()
             self.assertEqual(process.stderr.read(), "")
         self.assertEqual(process.returncode, 0)
+
+    def test_standard_error_by_name(self):
+        """To open it empties nothing, and loses no statistics."""
+        writes = ("echo a >/dev/stderr; echo b >&2; echo c >/dev/stderr;"
+                  "printf 'testudo: shield off\\n  hits  7\\n' >&2;"
+                  "echo d >/dev/stderr; exit $0")
+        out, err = self.invoke("run", "--", "sh", "-c", writes, "0")
+        self.assertEqual(err, "a\nb\nc\nd\n")
+        self.assertRegex(out, "\nshield off\n  hits +7\n")
+        _, err = self.invoke("compare", "--modes=off", "--", "sh", "-c",
+                             writes, "3", status=3)
+        self.assertEqual(err, "testudo: off\na\nb\nc\nd\n"
+                              "testudo: sh ended with status 3\n")
 
     def test_run_prints_the_shape_of_the_report(self):
         out, _ = self.invoke("run", "--", self.client)
@@ -744,6 +758,14 @@ class Parts(unittest.TestCase):
         self.assertEqual(kernel.parse_summary(text),
                          {"read": 1, "rt_sigreturn": 5270149, "exit": 1,
                           "exit_group": 2})
+
+    def test_what_a_program_leaves_behind(self):
+        """It has the program's standard error open, and is not waited for."""
+        with tempfile.NamedTemporaryFile("r") as file:
+            kernel.measure(
+                ["sh", "-c", "sleep 1000 & echo $! >$0", file.name],
+                os.environ)
+            os.kill(int(file.read()), signal.SIGKILL)  # it is still there
 
     def advice(self, best, default, run=None):
         """What is said of a ranking with these seconds."""

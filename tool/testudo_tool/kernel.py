@@ -112,14 +112,14 @@ def count(command, environment, output=None):
     timed run has been. Raises Failure.
     """
     with tempfile.NamedTemporaryFile("r", suffix=".strace") as summary, \
-            tempfile.TemporaryFile() as errors:
-        done = subprocess.run(
+            Errors(shown=False) as errors:
+        done = errors.follow(
             [*STRACE, "-o", summary.name, "--", *command], env=environment,
-            stdin=run_input(), stderr=errors,
-            stdout=subprocess.DEVNULL if output is None else output)
+            stdin=run_input(),
+            stdout=subprocess.DEVNULL if output is None else output).process
         counts = parse_summary(summary.read())
         if not counts or done.returncode != 0:
-            Errors(errors).read()
+            errors.show()
     if not counts:
         raise Failure("strace counted nothing: it "
                       + describe_status(done.returncode))
@@ -128,32 +128,58 @@ def count(command, environment, output=None):
 
 
 MOST_LINE = 1 << 16  # bytes of a line that are kept until it ends
+MOST_PIPE = 1 << 20  # bytes that a pipe has at most, unless it is told to
 
 
 class Errors:
-    """What a program writes to FILE, its standard error: passed on to this
-    one's line by line, if it is SHOWN, but for the library's statistics, which
-    SORTER has. Nothing else of it is kept."""
+    """What a program writes to standard error, a pipe: passed on to this
+    one's line by line, if it is SHOWN, or else kept until it shall be; but for
+    the library's statistics, which SORTER has."""
 
-    def __init__(self, file, shown=True):
-        self.file = file.fileno()
+    def __init__(self, shown=True):
         self.shown = shown
+        self.kept = tempfile.TemporaryFile()
         self.sorter = statistics.Sorter()
-        self.at = 0
         self.rest = b""  # the beginning of a line
 
-    def read(self, whole=True):
-        """Read what has come. WHOLE: no more will."""
-        while data := os.pread(self.file, 1 << 16, self.at):
-            self.at += len(data)
-            *lines, self.rest = (self.rest + data).split(b"\n")
-            for line in lines:
-                self.take(line + b"\n")
-            if len(self.rest) > MOST_LINE:
-                self.take_rest()
-        if whole:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kept.close()
+
+    def follow(self, command, **options):
+        """Run COMMAND, with OPTIONS as for subprocess.Popen, to its end, also
+        if something that it leaves behind has the pipe open. Returns its
+        Waiter; raises Failure."""
+        ours, its = os.pipe()
+        try:
+            with open(its, "wb"):
+                run = Waiter(start(command, stderr=its, **options))
+            os.set_blocking(ours, False)
+            while not run.ended.is_set():
+                select.select([ours], [], [], READ_SECONDS)
+                if not self.read(ours):
+                    run.ended.wait()
+            self.read(ours)
+            self.take_rest()
+        finally:
+            os.close(ours)
+        return run
+
+    def read(self, pipe):
+        """Read what has come, once. False if no more will."""
+        try:
+            data = os.read(pipe, MOST_PIPE)
+        except BlockingIOError:
+            return True
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        for line in lines:
+            self.take(line + b"\n")
+        if len(self.rest) > MOST_LINE:
             self.take_rest()
         sys.stderr.flush()
+        return bool(data)
 
     def take_rest(self):
         rest, self.rest = self.rest, b""
@@ -161,8 +187,18 @@ class Errors:
 
     def take(self, line):
         text = line.decode(errors="replace")
-        if text and not self.sorter.takes(text) and self.shown:
+        if not text or self.sorter.takes(text):
+            return
+        if self.shown:
             sys.stderr.write(text)
+        else:
+            self.kept.write(line)
+
+    def show(self):
+        """Pass on what was kept."""
+        self.kept.seek(0)
+        for line in self.kept:
+            sys.stderr.write(line.decode(errors="replace"))
 
 
 class Waiter(threading.Thread):
@@ -190,7 +226,7 @@ def start(command, **options):
         raise Failure(f"{command[0]}: {error.strerror}", 127) from error
 
 
-READ_SECONDS = 0.1  # between looks at what a run has written
+READ_SECONDS = 0.1  # between looks whether a run has ended
 
 
 ADDR_NO_RANDOMIZE = 0x0040000
@@ -210,18 +246,14 @@ def measure(command, environment, output=None, fixed=False, shown=True):
     The peak is the largest resident set of any process of the run; it is
     never less than this tool's own, some 16 MiB. Raises Failure.
     """
-    with tempfile.TemporaryFile() as file:
-        errors, began = Errors(file, shown), time.monotonic()
-        process = start(command, env={STATISTICS: "on", **environment},
-                        stdin=run_input(), stdout=output, stderr=file,
-                        preexec_fn=fix_addresses if fixed else None)
-        run = Waiter(process)
-        while not run.ended.wait(READ_SECONDS):
-            errors.read(whole=False)
-        errors.read()
-        if not shown and process.returncode != 0:
-            Errors(file).read()
-    require(command, process.returncode)
+    with Errors(shown) as errors:
+        began = time.monotonic()
+        run = errors.follow(command, env={STATISTICS: "on", **environment},
+                            stdin=run_input(), stdout=output,
+                            preexec_fn=fix_addresses if fixed else None)
+        if run.process.returncode != 0:
+            errors.show()
+    require(command, run.process.returncode)
     return {
         "shield": errors.sorter.arenas,
         "seconds": {"wall": round(run.at - began, 3),
