@@ -104,8 +104,8 @@ mps_bool_t mps_ap_trip(mps_ap_t ap_pub, mps_addr_t p, size_t size) {
   ENTRY_AP(ap_pub, 0);
   ENTRY_REQUIRE(ap_pub->limit == NULL && ap_pub->init == ap_pub->alloc &&
                     (char *)p + size == (char *)ap_pub->alloc,
-                "tripped an allocation point that is not trapped, or with "
-                "another block than the one reserved", 0);
+                "committed another block or size than was reserved (or "
+                "tripped an allocation point that is not trapped)", 0);
   ENTRY_ENTER(ap->pool->heap, 0);
   valid = tdo_ap_trip(ap, p, size);
   tdo_heap_leave(ap->pool->heap);

@@ -503,7 +503,8 @@ START_TEST(test_standing_skip) {
 }
 END_TEST
 
-/* A reference with its tag is no client pointer, whatever the header. */
+/* A reference with its tag is no client pointer, whatever the header, nor is
+   one into an object. */
 START_TEST(test_tagged_finalized) {
   mps_addr_t ref;
   obj_header = _i * 2 * WORD;
@@ -514,6 +515,11 @@ START_TEST(test_tagged_finalized) {
     TOLD_IF(!TDO_RASH, res = mps_finalize(arena, &ref), "is it tagged?");
     ck_assert_int_eq(res, MPS_RES_FAIL);
     ck_assert_int_eq(mps_definalize(arena, &ref), MPS_RES_FAIL);
+  }
+  if (TDO_COOL) {
+    ref = (char *)table[0] + WORD;
+    TOLD_IF(true, res = mps_finalize(arena, &ref), "into a block");
+    ck_assert_int_eq(res, MPS_RES_FAIL);
   }
   ck_assert_int_eq(mps_finalize(arena, &table[0]), MPS_RES_OK);
   ck_assert_int_eq(mps_definalize(arena, &table[0]), MPS_RES_OK);

@@ -167,6 +167,19 @@ static bool final_aligned(const tdo_gcseg_t *seg, mps_addr_t ref) {
   return (((tdo_word_t)ref - fmt->header) & (fmt->align - 1)) == 0;
 }
 
+/* Does REF lead into an object of SEG, and not to it? A pool that cannot tell
+   notices when it collects. */
+static bool final_inside(tdo_gcseg_t *seg, mps_addr_t ref) {
+  tdo_pool_t *pool = seg->pool;
+  mps_addr_t obj;
+
+  return pool->klass->addr_object != NULL &&
+         pool->klass->addr_object(&obj, pool, seg,
+                                  (char *)ref - pool->format->header) ==
+             MPS_RES_OK &&
+         obj != ref;
+}
+
 mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
   tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, ref);
   tdo_message_t *final;
@@ -179,6 +192,11 @@ mps_res_t tdo_finalize(mps_arena_t heap, mps_addr_t ref) {
   if (!final_aligned(seg, ref)) {
     TDO_ASSERT(false, "what is to be finalized is no client pointer: it is "
                       "not aligned (is it tagged?)");
+    return MPS_RES_FAIL;
+  }
+  if (TDO_COOL && final_inside(seg, ref)) {
+    TDO_ASSERT(false, "what is to be finalized is no client pointer: it leads "
+                      "into a block");
     return MPS_RES_FAIL;
   }
   if (seg->pool->finals_owner == 0) {
