@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include "code/args.h"
 #include "interface/entry.h"
+#include "trace/policy.h"
 #include "trace/shortage.h"
 
 mps_res_t mps_ap_create_k(mps_ap_t *ap_o, mps_pool_t pool,

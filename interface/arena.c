@@ -14,6 +14,7 @@
 #include "interface/statistics.h"
 #include "testudo.h"
 #include "trace/pause.h"
+#include "trace/policy.h"
 #include "trace/shortage.h"
 
 #define ARENA_SIZE_DEFAULT ((size_t)1 << 28)

@@ -3,6 +3,7 @@
 #include "code/fault.h"
 #include "interface/entry.h"
 #include "testudo.h"
+#include "trace/sanity.h"
 
 const char *tdo_version(void) {
   return TDO_VERSION;
@@ -11,7 +12,7 @@ const char *tdo_version(void) {
 void tdo_arena_check(mps_arena_t arena) {
   ENTRY_ARENA(arena, );
   ENTRY_ENTER_OUTSIDE(arena, );
-  tdo_heap_sanity(arena);
+  tdo_sanity_check(arena);
   tdo_heap_leave(arena);
 }
 

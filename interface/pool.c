@@ -6,6 +6,7 @@
 #include "code/event.h"
 #include "interface/entry.h"
 #include "trace/enter.h"
+#include "trace/policy.h"
 #include "trace/shortage.h"
 
 mps_res_t mps_pool_create_k(mps_pool_t *pool_o, mps_arena_t arena,

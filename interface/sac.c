@@ -1,6 +1,7 @@
 /* Testudo: entry points for segregated allocation caches (interface, section
    2.14). SPDX-License-Identifier: BSD-2-Clause */
 #include "interface/entry.h"
+#include "trace/policy.h"
 #include "trace/sac.h"
 #include "trace/shortage.h"
 

@@ -10,6 +10,7 @@
 #include "mpscams.h"
 #include "pool/debug.h"
 #include "pool/nonmoving.h"
+#include "trace/remember.h"
 
 typedef struct ams_pool {
   tdo_nm_pool_t nm;  /* first */

@@ -1,10 +1,11 @@
-/* Testudo: tests of what is condemned ahead of the flip (trace/condemn.c,
+/* Testudo: tests of what is condemned ahead of the flip (trace/condemn.h,
    .ahead): the program goes on meanwhile, and does with old objects what it
    likes. SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "trace/condemn.h"
 #include "trace/enter.h"
 
 #include "test/objects.h"

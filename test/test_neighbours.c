@@ -7,7 +7,7 @@
 #include "mpscmvff.h"
 #include "test/nodes.h"
 #include "test/suite.h"
-#include "trace/heap.h"
+#include "trace/sanity.h"
 
 enum {
   NODES = 400,
@@ -65,7 +65,7 @@ static size_t trial(size_t block_bytes) {
       mps_ap_destroy(ap[i]);
     for (int i = 0; i < 2; ++i) {
       collect();
-      tdo_heap_sanity(arena);
+      tdo_sanity_check(arena);
     }
     for (size_t n = random_below(TABLE); n > 0; --n)
       table[random_below(TABLE)] = NULL;

@@ -2,6 +2,7 @@
    survives. SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/enter.h" /* first: its functions have names of ours */
 #include "trace/policy.h"
+#include "trace/tenure.h"
 #include "test/objects.h"
 #include "mpscawl.h"
 #include "test/suite.h"

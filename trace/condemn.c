@@ -1,15 +1,5 @@
-/* Testudo: condemning. The segments of a generation become white: at the flip,
-   or those that stay in place in a full collection of a large heap, which are
-   most of it, a part at a time before (.ahead).
-   SPDX-License-Identifier: BSD-2-Clause
-
-   .ahead  Between being condemned ahead and the flip, a white segment is like
-   any other to the mutator, and its pages keep their summary and their bars: it
-   may still be pardoned. No collection runs that would look at its colour. At
-   the flip what is known of its pages is forgotten, and the read bars go up
-   that keep the mutator out: heap->ahead tells where. A flip so looks at none
-   of the descriptors, which for a large heap takes as long as all else that it
-   does. */
+/* Testudo: condemning. SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/condemn.h"
 #include "code/check.h"
 #include "code/clock.h"
 #include "trace/enter.h"

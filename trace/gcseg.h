@@ -13,7 +13,7 @@
    Invariants:
    .summary  a page without TDO_DIRTY is write-barred (or its writes are
              tracked), and its bits cover every reference in it; but for
-             references into the chain that is being promoted (tenure.c).
+             references into the chain that is being promoted (tenure.h).
    .grey     a grey segment is in the trace's grey ring of its rank, and, if
              scanned, its pages with grey objects are read-barred.
    .filled   whole objects lie back to back in [seg.base, filled) (moving

@@ -87,7 +87,7 @@ struct mps_arena_s {
   tdo_control_t control;
   tdo_summary_t summary;
   tdo_bits_t *ahead;     /* pages of segments condemned ahead of the flip
-                            (condemn.c); null without a shield */
+                            (condemn.h); null without a shield */
   unsigned page_shift;
   size_t page_limit;     /* pages ever in use lie below */
   tdo_ring_t pools, formats, chains, threads;
@@ -269,26 +269,5 @@ tdo_table_memory_t tdo_heap_table_memory(tdo_heap_t *heap);
 
 /* Bytes in automatic pools. */
 double tdo_heap_size(const tdo_heap_t *heap);
-
-/* Policy. Poll: the allocator gives the collector a chance. Step: work for at
-   most SECONDS. */
-void tdo_policy_poll(tdo_heap_t *heap);
-bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
-/* Start a full collection; run one to its end. False: nothing to condemn. */
-bool tdo_policy_start_full(tdo_heap_t *heap, const char *why);
-bool tdo_policy_collect(tdo_heap_t *heap, const char *why);
-/* After a collection: capacities, spare memory held for the nursery. */
-void tdo_learn(tdo_heap_t *heap);
-
-/* At the end of a collection: a line about it, if the user wants them. */
-void tdo_heap_log(tdo_heap_t *heap);
-
-/* A check of the whole heap from outside the collector: every object
-   reachable, every summary right. For debug runs (sanity.c). */
-void tdo_heap_sanity(tdo_heap_t *heap);
-/* The same around a collection, if the client wants it: around each while the
-   heap is small, less often the larger it is, so that checking costs some
-   multiple of collecting and not the square. */
-void tdo_heap_sanity_around(tdo_heap_t *heap);
 
 #endif /* TDO_TRACE_HEAP_H */

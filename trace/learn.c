@@ -1,9 +1,9 @@
 /* Testudo: what a collection that is over tells about the next ones.
    SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/learn.h"
 #include "code/available.h"
 #include "code/clock.h"
 #include "trace/capacity.h"
-#include "trace/heap.h"
 #include "trace/pause.h"
 #include "trace/policy.h"
 #include "trace/shortage.h"

@@ -1,8 +1,8 @@
 /* Testudo: a line about each collection, for people who tune (TESTUDO_LOG).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/log.h"
 #include <stdio.h>
 #include "mpslib.h"
-#include "trace/heap.h"
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
 
@@ -13,7 +13,7 @@ static const char *log_kind(const tdo_trace_t *trace) {
   return trace->in_place ? "full, old in place" : "full, copying";
 }
 
-void tdo_heap_log(tdo_heap_t *heap) {
+void tdo_log_collection(tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
   uint64_t worked;
   char line[400];

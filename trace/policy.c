@@ -1,12 +1,14 @@
 /* Testudo: when to collect what, and how fast (interface, section 5).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/policy.h"
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/platform.h"
+#include "trace/condemn.h"
 #include "trace/pause.h"
-#include "trace/policy.h"
 #include "trace/promote.h"
 #include "trace/shortage.h"
+#include "trace/tenure.h"
 
 #define ROOM_SHARE    0.1 /* of the heap allocated while a full one runs */
 #define ROOM_LEAST    ((double)(4 << 20))

@@ -4,6 +4,7 @@
 #include "trace/capacity.h"
 #include "trace/pause.h"
 #include "trace/shortage.h"
+#include "trace/tenure.h"
 
 #define PROMOTE_COST 1.0 /* more may be promoted than was found to be worth it,
                             while it is less than this share of what a minor

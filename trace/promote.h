@@ -1,4 +1,4 @@
-/* Testudo: what is young becomes old as it is, without a collection (tenure.c),
+/* Testudo: what is young becomes old as it is, without a collection (tenure.h),
    where collections would find next to nothing of it dead, or nothing else is
    possible.
    SPDX-License-Identifier: BSD-2-Clause */

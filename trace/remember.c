@@ -1,9 +1,8 @@
-/* Testudo: finding the pages that may refer to condemned generations: one
-   pass over the summary.
+/* Testudo: finding the pages that may refer to condemned generations.
    SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/remember.h"
 #include "code/check.h"
 #include "code/clock.h"
-#include "trace/heap.h"
 #include "trace/pause.h"
 #include "trace/tell.h"
 

@@ -1,8 +1,8 @@
-/* Testudo: a check of the whole heap from outside the collector. It shares
-   nothing with tracing but the client's scan methods: it walks every object
-   of every pool and every root that is not ambiguous, looks each reference up,
-   and compares with the tables. SPDX-License-Identifier: BSD-2-Clause */
+/* Testudo: a check of the whole heap from outside the collector.
+   SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/sanity.h"
 #include "code/check.h"
+#include "trace/remember.h"
 #include "trace/walk.h"
 
 typedef struct sanity {
@@ -115,7 +115,7 @@ static void sanity_records(mps_arena_t heap) {
   }
 }
 
-void tdo_heap_sanity(tdo_heap_t *heap) {
+void tdo_sanity_check(tdo_heap_t *heap) {
   sanity_t s = {heap, 0};
 
   if (tdo_trace_busy(&heap->trace))
@@ -137,13 +137,13 @@ void tdo_heap_sanity(tdo_heap_t *heap) {
 
 #define SANITY_EACH ((size_t)1 << 20) /* bytes that make it wait one more */
 
-void tdo_heap_sanity_around(tdo_heap_t *heap) {
+void tdo_sanity_around(tdo_heap_t *heap) {
   if (!heap->check_heap)
     return;
   if (heap->check_wait > 0) {
     --heap->check_wait;
     return;
   }
-  tdo_heap_sanity(heap);
+  tdo_sanity_check(heap);
   heap->check_wait = heap->space.committed / SANITY_EACH;
 }

@@ -1,8 +1,10 @@
 /* Testudo: when memory is short (manual, "Tuning").
    SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/shortage.h"
 #include <math.h>
 #include "code/platform.h"
-#include "trace/shortage.h"
+#include "trace/policy.h"
+#include "trace/tenure.h"
 
 #define ROOM_SURE 0.9   /* of what is free: survivors leave some of it */
 #define ROOM_FITS 0.75  /* the same, where a segment each is a grain or two:

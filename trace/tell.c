@@ -1,7 +1,7 @@
 /* Testudo: what the collector tells a recording.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
-#include "trace/heap.h"
+#include "trace/remember.h"
 #include "trace/tell.h"
 
 static size_t tell_size(const tdo_heap_t *heap) {

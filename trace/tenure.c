@@ -1,13 +1,9 @@
-/* Testudo: promoting a chain's generations as they are, where they lie: for
-   times in which nearly everything survives, so that a minor collection would
-   copy all and find nothing. To put up the write bars of much takes longer than
-   a pause may last, so it is done in parts: the oldest segments first, until
-   nothing is left in the chain. Only then no page with a bar refers to anything
-   young, and no collection may begin before. What the mutator takes meanwhile
-   is promoted, too.
+/* Testudo: promoting generations as they are, where they lie.
    SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/tenure.h"
 #include "code/check.h"
 #include "trace/enter.h"
+#include "trace/sanity.h"
 
 /* Is there nothing but what is old and what is promoted with CHAIN? Else the
    summaries must name it. */
@@ -88,7 +84,7 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
     if (whole)
       tenure_clean(heap, seg);
   }
-  tdo_heap_sanity_around(heap);
+  tdo_sanity_around(heap);
   return bytes;
 }
 

@@ -5,11 +5,16 @@
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/event.h"
+#include "trace/condemn.h"
 #include "trace/enter.h"
-#include "trace/heap.h"
+#include "trace/learn.h"
+#include "trace/log.h"
 #include "trace/pause.h"
+#include "trace/remember.h"
+#include "trace/sanity.h"
 #include "trace/shortage.h"
 #include "trace/tell.h"
+#include "trace/tenure.h"
 
 #define CLOSE_LEAST 8 /* times what is worth moving is old: close all at once */
 #define SWEEP_NEAR 16 /* segments looked at for one that is grey */
@@ -213,7 +218,7 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   tdo_trace_t *trace = &heap->trace;
 
   (void)tdo_tenure_finish(heap);
-  tdo_heap_sanity_around(heap);
+  tdo_sanity_around(heap);
   trace->full = chain == NULL;
   trace->chain = chain;
   trace->last = last;
@@ -414,7 +419,7 @@ void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg) {
     tdo_gcseg_unbar(seg); /* somebody looks at the dead */
     return;
   }
-  if (!tdo_trace_flipped(&heap->trace)) /* (condemn.c, .ahead) */
+  if (!tdo_trace_flipped(&heap->trace)) /* (condemn.h, .ahead) */
     return;
   tdo_heap_note_work(heap);
   begun = tdo_clock_ns();
@@ -570,9 +575,9 @@ static void trace_end(mps_arena_t heap) {
   heap->stats.survived += trace->survived;
   ++heap->stats.collections;
   heap->stats.full_collections += trace->full;
-  tdo_heap_log(heap);
+  tdo_log_collection(heap);
   tdo_learn(heap);
-  tdo_heap_sanity_around(heap);
+  tdo_sanity_around(heap);
 }
 
 /* Find, and keep, all that lives; false if the budget ran out first. */

@@ -74,7 +74,7 @@ void tdo_trace_init(tdo_trace_t *trace, mps_arena_t heap);
 bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
                      const char *why);
 /* Begin a collection of every generation whose flip comes later, so that some
-   of what a flip does can be done before (condemn.c, .ahead). False, and
+   of what a flip does can be done before (condemn.h, .ahead). False, and
    nothing begun, if that would not pay. tdo_trace_start(HEAP, NULL, 0, WHY)
    flips. */
 bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why);
@@ -112,45 +112,6 @@ static inline bool tdo_trace_copies(const tdo_trace_t *trace) {
 /* The mutator touched read-barred SEG: make it black now. */
 void tdo_trace_access(mps_arena_t heap, tdo_gcseg_t *seg);
 
-/* Does GEN hold anything that could be condemned (condemn.c)? */
-bool tdo_condemn_any(const tdo_gen_t *gen);
-/* Make every segment of GEN white that is not yet (condemn.c). */
-void tdo_condemn_gen(mps_arena_t heap, tdo_gen_t *gen);
-/* The flip is to come: condemn about BYTES more of what stays in place, until
-   DEADLINE (ns; 0: none). True if that is all. */
-bool tdo_condemn_ahead(mps_arena_t heap, size_t bytes, uint64_t deadline);
-/* Put up the read bars of what was condemned ahead. */
-void tdo_condemn_bar_ahead(mps_arena_t heap);
-/* There will be no flip: what was condemned ahead is as it was before. */
-void tdo_condemn_pardon(mps_arena_t heap);
-
-/* Promote what moves in CHAIN's generations to the top as it is, in no time; at
-   most MOST bytes or one segment more. Its bytes (tenure.c). If that is not
-   all, heap->tenuring is CHAIN from then on; until the rest was promoted, by
-   further calls, the summaries of pages with bars do not name the chain. No
-   collection is in progress. */
-size_t tdo_tenure(mps_arena_t heap, tdo_chain_t *chain, size_t most);
-/* The same with all chains. */
-void tdo_tenure_all(mps_arena_t heap);
-/* The rest of a promotion that was begun; its bytes. */
-size_t tdo_tenure_finish(mps_arena_t heap);
-
-/* Learn which pages were written, where that is tracked (remember.c). Before
-   anything relies on the summary. */
-void tdo_remember_harvest(mps_arena_t heap);
-/* Scan the pages that may refer to condemned generations (remember.c). */
-void tdo_remember_scan(mps_arena_t heap);
-/* The next pages of SEG, which is not white, from *LIMIT_IO on that may refer
-   to what is condemned: [*BASE_O, *LIMIT_IO), false if there are none. */
-bool tdo_remember_next(mps_arena_t heap, const tdo_gcseg_t *seg, char **base_o,
-                       char **limit_io);
-/* Those of SEG alone, put off by the flip. */
-void tdo_remember_scan_seg(mps_arena_t heap, tdo_gcseg_t *seg);
-/* One past the last page that holds nothing but what was scanned, up to
-   WIDE_LIMIT, with a run of pages of SEG before Q: a large object is scanned
-   as a whole, so its other pages are, too. */
-size_t tdo_remember_end(mps_arena_t heap, tdo_gcseg_t *seg, size_t q,
-                        const char *wide_limit);
 /* The mutator goes on: close what was opened to copy, or to look. */
 void tdo_trace_pause(mps_arena_t heap);
 /* The fix method of a trace. */

@@ -1,6 +1,7 @@
 /* Testudo: transforms. SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/transform.h"
 #include "code/check.h"
+#include "trace/policy.h"
 #include "trace/walk.h"
 
 mps_res_t tdo_transform_create(tdo_transform_t **transform_o,
