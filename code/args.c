@@ -1,6 +1,7 @@
 /* Testudo: argument lists. SPDX-License-Identifier: BSD-2-Clause */
 #include "code/args.h"
 #include "code/check.h"
+#include "code/keys.h"
 
 /* The index of the first element whose key is KEY or that ends the list. */
 static size_t args_find(const mps_arg_s args[], mps_key_t key) {

@@ -5,23 +5,6 @@
 
 #include "code/base.h"
 
-#define TDO_SIG_KEY ((tdo_sig_t)0x5160CE11)
-
-/* A key. Keys are constants and compare by address. */
-struct mps_key_s {
-  tdo_sig_t sig;
-  const char *name;    /* as clients write it */
-  const char *missing; /* the sentence for a client who left it out */
-};
-
-/* Define the key OBJECT, which clients write as NAME. */
-#define TDO_KEY_DEFINE(object, name)                                          \
-  const struct mps_key_s object = {                                           \
-      TDO_SIG_KEY, name, "the required argument " name " is missing"}
-
-/* Is KEY one of ours, other than the end? It may be any word. */
-bool tdo_key_known(mps_key_t key);
-
 /* A list that goes on for so long has no end. */
 #define TDO_ARGS_MOST ((size_t)256)
 

@@ -1,6 +1,6 @@
 /* Testudo: the keys of argument lists, and the empty list.
    SPDX-License-Identifier: BSD-2-Clause */
-#include "code/args.h"
+#include "code/keys.h"
 #include "mpsacl.h"
 #include "mpscams.h"
 #include "mpscawl.h"
@@ -9,8 +9,12 @@
 #include "mpscmvt.h"
 #include "testudo.h"
 
-#define KEY(name)     TDO_KEY_DEFINE(_mps_key_##name, "MPS_KEY_" #name)
-#define OUR_KEY(name) TDO_KEY_DEFINE(tdo_key_##name, "TDO_KEY_" #name)
+/* Define the key OBJECT, which clients write as NAME. */
+#define KEY_DEFINE(object, name)                                              \
+  const struct mps_key_s object = {                                           \
+      TDO_SIG_KEY, name, "the required argument " name " is missing"}
+#define KEY(name)     KEY_DEFINE(_mps_key_##name, "MPS_KEY_" #name)
+#define OUR_KEY(name) KEY_DEFINE(tdo_key_##name, "TDO_KEY_" #name)
 
 /* mps.h */
 KEY(ARGS_END);
@@ -101,5 +105,6 @@ bool tdo_key_known(mps_key_t key) {
   return false;
 }
 
+#undef KEY_DEFINE
 #undef KEY
 #undef OUR_KEY

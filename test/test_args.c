@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "code/args.h"
+#include "code/keys.h"
 #include "mpsacl.h"
 #include "mpscams.h"
 #include "mpscawl.h"
