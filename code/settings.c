@@ -217,13 +217,20 @@ static const char *settings_variable(const char *name) {
   return text != NULL && *text != '\0' ? text : NULL;
 }
 
+void tdo_settings_defaults(tdo_settings_t *settings_o) {
+#define SETTINGS_DEFAULT(field, type, variable, value, ...)                   \
+  settings_o->field = value;                                                  \
+  settings_o->field##_given = false;
+  TDO_SETTINGS(SETTINGS_DEFAULT)
+#undef SETTINGS_DEFAULT
+}
+
 void tdo_settings_read(tdo_settings_t *settings_o) {
   tdo_settings_t *s = settings_o;
   size_t index = 0;
   const char *text;
+  tdo_settings_defaults(s);
 #define SETTINGS_READ(field, type, variable, value, words, low, high, ...)    \
-  s->field = value;                                                           \
-  s->field##_given = false;                                                   \
   text = settings_variable(variable);                                         \
   if (text != NULL) {                                                         \
     if (settings_parse_##type(&s->field, text, low, high)) {                  \

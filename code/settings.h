@@ -23,7 +23,8 @@
   X(queue, COUNT, "TESTUDO_QUEUE", 1024, "1024", 1, 1048576,                  \
     "a whole number from 1 to 1048576",                                       \
     "ranges that the shield queues before it flushes early")                  \
-  X(quantum, SIZE, "TESTUDO_QUANTUM", 262144, "256K", 4096, 1099511627776,    \
+  X(quantum, SIZE, "TESTUDO_QUANTUM", 262144, "256K",                         \
+    TDO_QUANTUM_LEAST, 1099511627776,                                         \
     "a size from 4K to 1024G",                                                \
     "bytes scanned for each hit of the read barrier")                         \
   X(defer_fresh, COUNT, "TESTUDO_DEFER_FRESH", 4, "4", 0, 1000000,            \
@@ -68,6 +69,8 @@
   X(log, FLAG, "TESTUDO_LOG", 0, "off", 0, 1, "on or off",                    \
     "print a line about each collection")
 
+#define TDO_QUANTUM_LEAST 4096 /* bytes, whoever gives the quantum */
+
 #define TDO_SETTING_C_SIZE   size_t
 #define TDO_SETTING_C_SIZE0  size_t
 #define TDO_SETTING_C_POW2   size_t
@@ -87,10 +90,14 @@ typedef struct tdo_settings {
 #undef TDO_SETTINGS_FIELD
 } tdo_settings_t;
 
-/* The words of TESTUDO_SHIELD, in the order of their values. */
+/* The words of TESTUDO_SHIELD, which name the shield's modes, in the order of
+   tdo_shield_mode_t. */
 extern const char *const tdo_settings_shields[5];
 
-/* Read the environment. A value that cannot be read gives one line on the
+/* Each setting as it is if nobody gives it. */
+void tdo_settings_defaults(tdo_settings_t *settings_o);
+
+/* Read the environment; what it does not give has its default. A value that cannot be read gives one line on the
    plinth's standard error, once in the process for each variable; it counts as
    unset, and so does an empty one. Thread-safe as getenv is. */
 void tdo_settings_read(tdo_settings_t *settings_o);

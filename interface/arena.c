@@ -20,7 +20,6 @@
 #define ARENA_SIZE_DEFAULT ((size_t)1 << 28)
 #define PAUSE_DEFAULT      0.1
 #define ARENA_CLIENT_GRAIN 8192
-#define ARENA_QUANTUM_LEAST 4096 /* as of TESTUDO_QUANTUM */
 
 struct mps_arena_class_s {
   const char *name;
@@ -46,35 +45,26 @@ static const char *arena_record(void) {
   return path == NULL || *path == '\0' ? NULL : path;
 }
 
-/* Those of the shield. The environment wins over the program. */
+/* Those of the shield. The environment, S, wins over the program. */
 static mps_res_t arena_shield_settings(tdo_shield_settings_t *shield,
                                        mps_arg_s args[],
                                        const tdo_settings_t *s) {
   mps_arg_s arg;
 
-  tdo_shield_settings_init(shield);
+  tdo_shield_settings_init(shield, s);
   if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_MODE)) {
     ENTRY_REQUIRE(arg.val.u < TDO_SHIELD_MODES, "not a mode of the shield",
                   MPS_RES_PARAM);
-    shield->mode = (tdo_shield_mode_t)arg.val.u;
+    if (!s->shield_given)
+      shield->mode = (tdo_shield_mode_t)arg.val.u;
   }
-  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUEUE))
-    shield->queue_length = arg.val.size;
-  ENTRY_REQUIRE(shield->queue_length >= 1,
-                "the shield's queue must have room for a range",
-                MPS_RES_PARAM);
-  if (s->shield_given)
-    shield->mode = (tdo_shield_mode_t)s->shield;
-  if (s->queue_given)
-    shield->queue_length = s->queue;
-  if (s->defer_fresh_given)
-    shield->defer_fresh = s->defer_fresh;
-  if (s->defer_hit_given)
-    shield->defer_hit = s->defer_hit;
-  if (s->budget_given)
-    shield->budget = s->budget;
-  if (s->hide_given)
-    shield->hide_least = s->hide == 0 ? SIZE_MAX : s->hide;
+  if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUEUE)) {
+    ENTRY_REQUIRE(arg.val.size >= 1,
+                  "the shield's queue must have room for a range",
+                  MPS_RES_PARAM);
+    if (!s->queue_given)
+      shield->queue_length = arg.val.size;
+  }
   if (!TDO_BARRIERS)
     shield->mode = TDO_SHIELD_OFF;
   return MPS_RES_OK;
@@ -91,7 +81,7 @@ static mps_res_t arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
     return res;
   o->quantum = s.quantum;
   if (tdo_arg_pick(&arg, args, TDO_KEY_SHIELD_QUANTUM)) {
-    ENTRY_REQUIRE(arg.val.size >= ARENA_QUANTUM_LEAST,
+    ENTRY_REQUIRE(arg.val.size >= TDO_QUANTUM_LEAST,
                   "the shield's quantum must be 4096 bytes at least",
                   MPS_RES_PARAM);
     if (!s.quantum_given)

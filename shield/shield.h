@@ -60,6 +60,7 @@
 
 #include "code/base.h"
 #include "code/bits.h"
+#include "code/settings.h"
 #include "code/track.h"
 #include "code/vm.h"
 #include "shield/record.h"
@@ -94,8 +95,10 @@ typedef struct tdo_shield_settings {
                            (deferred mode) */
 } tdo_shield_settings_t;
 
-/* Defaults; chosen by measurement. */
-void tdo_shield_settings_init(tdo_shield_settings_t *settings);
+/* What FROM says of the shield; the same if nobody says anything. */
+void tdo_shield_settings_init(tdo_shield_settings_t *settings,
+                              const tdo_settings_t *from);
+void tdo_shield_settings_defaults(tdo_shield_settings_t *settings);
 
 /* "naive", "ranged", "deferred", "dirty", "off"; false if not one. */
 bool tdo_shield_mode_parse(tdo_shield_mode_t *mode_o, const char *name);

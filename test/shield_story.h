@@ -100,7 +100,7 @@ static void end(void) {
   } while (0)
 
 static void setup(void) {
-  tdo_shield_settings_init(&settings);
+  tdo_shield_settings_defaults(&settings);
   mapping_limit = 0;
 }
 

@@ -32,7 +32,7 @@ static void hook_lost(void *closure, size_t first, size_t limit,
 static void begin(size_t adopted) {
   tdo_shield_settings_t settings;
   tdo_shield_hooks_t hooks = {dirty, NULL, NULL, hook_lost, NULL};
-  tdo_shield_settings_init(&settings);
+  tdo_shield_settings_defaults(&settings);
   settings.mode = TDO_SHIELD_DIRTY;
   fake_init(&fake, PAGES, 0);
   ck_assert_int_eq(MPS_RES_OK, tdo_track_double_init(&track, fake.base, PAGES,

@@ -361,7 +361,7 @@ static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit,
                   double budget) {
   tdo_shield_settings_t settings;
   tdo_shield_hooks_t hooks = {&model, hook_stop, hook_go, hook_lost, NULL};
-  tdo_shield_settings_init(&settings);
+  tdo_shield_settings_defaults(&settings);
   settings.mode = mode;
   settings.queue_length = 1 + random_below(random_below(2) ? 100 : 4);
   settings.defer_fresh = (unsigned)random_below(4);

@@ -61,7 +61,7 @@ static void begin(tdo_shield_mode_t mode, size_t pages, double budget) {
   tdo_shield_settings_t settings;
   tdo_shield_hooks_t hooks = {NULL, NULL, NULL, NULL, NULL};
   void *base;
-  tdo_shield_settings_init(&settings);
+  tdo_shield_settings_defaults(&settings);
   settings.mode = mode;
   settings.budget = budget;
   settings.defer_fresh = 1;

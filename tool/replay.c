@@ -329,7 +329,7 @@ static bool replay_all(void) {
   unsigned long long queue, fresh, hit;
   unsigned number = 1;
   int fields;
-  tdo_shield_settings_init(&settings);
+  tdo_shield_settings_defaults(&settings);
   while ((fields = scanf("%31s %llu %llu %llu", mode, &queue, &fresh,
                          &hit)) == 4) {
     if (!tdo_shield_mode_parse(&settings.mode, mode)) {
