@@ -10,6 +10,10 @@ foreach(floor IN LISTS TESTUDO_FLOORS)
     "${PROJECT_SOURCE_DIR}/${floor}/*.c")
   list(APPEND testudo_sources ${floor_sources})
 endforeach()
+# Doubles of the platform are for the tests and the replayer alone.
+set(testudo_double_sources ${testudo_sources})
+list(FILTER testudo_double_sources INCLUDE REGEX "_double\\.c$")
+list(REMOVE_ITEM testudo_sources ${testudo_double_sources})
 file(GLOB testudo_headers CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/include/*.h")
 
@@ -57,3 +61,7 @@ foreach(lib testudo testudo_static)
 endforeach()
 add_library(Testudo::testudo ALIAS testudo)
 add_library(Testudo::testudo_static ALIAS testudo_static)
+
+add_library(testudo_doubles STATIC EXCLUDE_FROM_ALL ${testudo_double_sources})
+target_include_directories(testudo_doubles PUBLIC "${PROJECT_SOURCE_DIR}")
+target_link_libraries(testudo_doubles PUBLIC testudo_flags testudo_static)

@@ -10,6 +10,7 @@ foreach(tool IN ITEMS replay calibrate)
   set_target_properties(testudo_${tool} PROPERTIES
     OUTPUT_NAME testudo-${tool})
   target_include_directories(testudo_${tool} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(testudo_${tool} PRIVATE testudo_flags testudo_static)
+  target_link_libraries(testudo_${tool} PRIVATE testudo_flags testudo_doubles
+    testudo_static)
   install(TARGETS testudo_${tool} DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endforeach()

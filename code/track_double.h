@@ -1,6 +1,6 @@
-/* Testudo: a double of write tracking, for tests and for the tuner: plays the
-   contract of code/track.h on a model of a window of pages, is told of writes,
-   counts calls, and can refuse any.
+/* Testudo: a double of write tracking, for tests and for the tuner; no part of
+   the library. It plays the contract of code/track.h on a model of a window of
+   pages, is told of writes, counts calls, and can refuse any.
    SPDX-License-Identifier: BSD-2-Clause */
 #ifndef TDO_CODE_TRACK_DOUBLE_H
 #define TDO_CODE_TRACK_DOUBLE_H

@@ -1,6 +1,7 @@
-/* Testudo: a double of the platform's memory, for tests and for the tuner. It
-   plays the same contract (code/vm.h) on a model of a window of pages, writes
-   down every call, keeps mappings as Linux would, and can refuse any call.
+/* Testudo: a double of the platform's memory, for tests and for the tuner; no
+   part of the library. It plays the same contract (code/vm.h) on a model of a
+   window of pages, writes down every call, keeps mappings as Linux would, and
+   can refuse any call.
    SPDX-License-Identifier: BSD-2-Clause
 
    The model of mappings, as measured on Linux: a mapping is a run of pages

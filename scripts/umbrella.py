@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Testudo: write mps.c, the file that includes every source of the library.
+"""Testudo: write mps.c, the file that includes every source of the library;
+doubles of the platform are none.
 
 Usage: umbrella.py          write it
        umbrella.py --check  exit status 1 if it is not what would be written
@@ -30,7 +31,8 @@ def text():
     lines = [HEAD]
     for floor in FLOORS:
         lines += [f'#include "{floor}/{path.name}"\n'
-                  for path in sorted((TOP / floor).glob("*.c"))]
+                  for path in sorted((TOP / floor).glob("*.c"))
+                  if not path.stem.endswith("_double")]
     return "".join(lines)
 
 
