@@ -19,6 +19,7 @@
 #include "mpsclo.h"
 #include "mpscsnc.h"
 #include "test/asserted.h"
+#include "test/fix.h"
 #include "test/random.h"
 #include "test/require.h"
 #include "testudo.h"
@@ -114,21 +115,10 @@ static inline mps_res_t scan_range(mps_ss_t ss, word_t *base, word_t *limit) {
   return MPS_RES_OK;
 }
 
-static inline mps_res_t scan_partner(mps_ss_t ss, word_t *slot) {
-  mps_addr_t ref = (mps_addr_t)*slot;
-  mps_res_t res;
-  MPS_SCAN_BEGIN(ss) {
-    res = MPS_FIX12(ss, &ref);
-  }
-  MPS_SCAN_END(ss);
-  *slot = (word_t)ref;
-  return res;
-}
-
 /* A key that died takes its value with it, in the other object. */
 static inline mps_res_t scan_keys(mps_ss_t ss, void *p) {
   word_t *keys = slots_of(p);
-  mps_res_t res = scan_partner(ss, &keys[0]);
+  mps_res_t res = fix_word(ss, &keys[0]);
   void *values = (void *)keys[0];
   for (size_t i = 1; res == MPS_RES_OK && i < slot_count(p); ++i) {
     if (!is_reference(keys[i]))
@@ -178,7 +168,7 @@ static inline mps_res_t scan_object(mps_ss_t ss, void *p) {
   case NODE:
     return scan_range(ss, slots, slots + slot_count(p));
   case VALUES:
-    res = scan_partner(ss, &slots[0]);
+    res = fix_word(ss, &slots[0]);
     return res != MPS_RES_OK
                ? res
                : scan_range(ss, slots + 1, slots + slot_count(p));

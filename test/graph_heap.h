@@ -12,6 +12,7 @@
 #include "mpscmvff.h"
 #include "mpscsnc.h"
 #include "code/clock.h"
+#include "test/fix.h"
 #include "test/graph.h"
 #include "test/pools.h"
 #include "test/random.h"
@@ -57,17 +58,6 @@ static inline size_t lead_words(size_t header) {
   return header > 0 ? header : 1;
 }
 
-static mps_res_t fix_slot(mps_ss_t ss, mps_word_t *slot) {
-  mps_addr_t ref = (mps_addr_t)*slot;
-  mps_res_t res;
-  MPS_SCAN_BEGIN(ss) {
-    res = MPS_FIX12(ss, &ref);
-  }
-  MPS_SCAN_END(ss);
-  *slot = (mps_word_t)ref;
-  return res;
-}
-
 static mps_res_t fix_pair(mps_ss_t ss, kind_t kind, void *base,
                           mps_word_t *slot) {
   mps_addr_t key = (mps_addr_t)slot[0], value = (mps_addr_t)slot[1];
@@ -91,7 +81,7 @@ static mps_res_t scan_object(mps_ss_t ss, mps_word_t head, void *base,
         res = fix_pair(ss, kind, base, &slots[i]);
       ++i;
     } else {
-      res = fix_slot(ss, &slots[i]);
+      res = fix_word(ss, &slots[i]);
       if (kind == KEYS && slots[i] == 0 && slots[0] != 0)
         ((mps_word_t *)slots[0] + (slots - (mps_word_t *)base))[i] = 0;
     }
