@@ -13,10 +13,11 @@
 #include "trace/remember.h"
 
 typedef struct ams_pool {
-  tdo_nm_pool_t nm;  /* first */
-  bool ambiguous;    /* the client may refer to blocks ambiguously */
-  bool ranked;       /* there may be blocks of ambiguous rank */
-  tdo_debug_t debug; /* of the debug class */
+  tdo_nm_pool_t nm;    /* first */
+  bool ambiguous;      /* the client may refer to blocks ambiguously */
+  bool ranked;         /* there may be blocks of ambiguous rank */
+  tdo_template_t free; /* of the debug class, whose blocks come from points and
+                          so have no fenceposts */
 } ams_pool_t;
 
 static ams_pool_t *ams_of(tdo_nm_pool_t *nm) {
@@ -134,7 +135,7 @@ static mps_res_t ams_scan_roots(tdo_pool_t *pool, tdo_scan_t *scan) {
 
 static void ams_check_free(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, char *base,
                            char *limit) {
-  tdo_template_t *t = &ams_of(nm)->debug.free;
+  tdo_template_t *t = &ams_of(nm)->free;
 
   tdo_gcseg_expose(&seg->gc, base, limit);
   TDO_CHECK_ALWAYS(tdo_template_shown(t, base, limit),
@@ -145,7 +146,7 @@ static void ams_check_free(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, char *base,
 static void ams_splat(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, char *base,
                       char *limit) {
   tdo_gcseg_expose(&seg->gc, base, limit);
-  tdo_template_fill(&ams_of(nm)->debug.free, base, limit);
+  tdo_template_fill(&ams_of(nm)->free, base, limit);
   tdo_gcseg_cover(&seg->gc, base, limit);
 }
 
@@ -158,12 +159,17 @@ static void ams_taken(tdo_nm_pool_t *nm, tdo_nm_seg_t *seg, char *base,
 }
 
 static mps_res_t ams_debug_init(tdo_pool_t *pool, mps_arg_s args[]) {
+  const mps_pool_debug_option_s *option = tdo_debug_options(args);
   ams_pool_t *ams = ams_of(tdo_nm_of(pool));
-  mps_res_t res = ams_init(pool, args);
+  mps_res_t res;
 
+  if (option == NULL)
+    return MPS_RES_PARAM;
+  res = ams_init(pool, args);
   if (res != MPS_RES_OK)
     return res;
-  res = tdo_debug_init(&ams->debug, pool, args);
+  res = tdo_template_init(&ams->free, pool, option->free_template,
+                          option->free_size);
   if (res != MPS_RES_OK) {
     tdo_nm_finish(pool);
     return res;
@@ -187,7 +193,7 @@ static void ams_check_free_space(tdo_pool_t *pool) {
 static void ams_debug_finish(tdo_pool_t *pool) {
   ams_check_free_space(pool);
   tdo_nm_finish(pool);
-  tdo_debug_finish(&ams_of(tdo_nm_of(pool))->debug, pool);
+  tdo_template_finish(&ams_of(tdo_nm_of(pool))->free, pool);
 }
 
 /* Its memory may go back to the arena: look at what was free of it. */

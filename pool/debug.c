@@ -6,8 +6,22 @@
 
 static const mps_pool_debug_option_s debug_default = {"POST", 4, "FREE", 4};
 
-static mps_res_t debug_template_copy(tdo_template_t *t, tdo_pool_t *pool,
-                                     const void *bytes, size_t size) {
+const mps_pool_debug_option_s *tdo_debug_options(mps_arg_s args[]) {
+  const mps_pool_debug_option_s *option = &debug_default;
+  mps_arg_s arg;
+  bool good;
+
+  if (tdo_arg_pick(&arg, args, MPS_KEY_POOL_DEBUG_OPTIONS))
+    option = arg.val.pool_debug_options;
+  good = option != NULL &&
+         (option->fence_size == 0 || option->fence_template != NULL) &&
+         (option->free_size == 0 || option->free_template != NULL);
+  TDO_ASSERT(good, "the options of a debug pool, or a template, are missing");
+  return good ? option : NULL;
+}
+
+mps_res_t tdo_template_init(tdo_template_t *t, tdo_pool_t *pool,
+                            const void *bytes, size_t size) {
   void *p = NULL;
   mps_res_t res;
 
@@ -22,44 +36,10 @@ static mps_res_t debug_template_copy(tdo_template_t *t, tdo_pool_t *pool,
   return MPS_RES_OK;
 }
 
-static void debug_template_drop(tdo_template_t *t, tdo_pool_t *pool) {
+void tdo_template_finish(tdo_template_t *t, tdo_pool_t *pool) {
   if (t->size > 0)
     tdo_pool_control_free(pool, t->bytes, t->size);
   t->size = 0;
-}
-
-mps_res_t tdo_debug_init(tdo_debug_t *debug, tdo_pool_t *pool,
-                         mps_arg_s args[]) {
-  const mps_pool_debug_option_s *option = &debug_default;
-  mps_arg_s arg;
-  mps_res_t res;
-  bool good;
-
-  if (tdo_arg_pick(&arg, args, MPS_KEY_POOL_DEBUG_OPTIONS))
-    option = arg.val.pool_debug_options;
-  good = option != NULL &&
-         (option->fence_size == 0 || option->fence_template != NULL) &&
-         (option->free_size == 0 || option->free_template != NULL);
-  TDO_ASSERT(good, "the options of a debug pool, or a template, are missing");
-  if (!good)
-    return MPS_RES_PARAM;
-  res = debug_template_copy(&debug->fence, pool, option->fence_template,
-                            option->fence_size);
-  if (res != MPS_RES_OK)
-    return res;
-  res = debug_template_copy(&debug->free, pool, option->free_template,
-                            option->free_size);
-  if (res != MPS_RES_OK) {
-    debug_template_drop(&debug->fence, pool);
-    return res;
-  }
-  debug->fence_bytes = tdo_round_up(option->fence_size, pool->align);
-  return MPS_RES_OK;
-}
-
-void tdo_debug_finish(tdo_debug_t *debug, tdo_pool_t *pool) {
-  debug_template_drop(&debug->free, pool);
-  debug_template_drop(&debug->fence, pool);
 }
 
 /* Bytes from BASE that one period of the template takes, if it fits. */

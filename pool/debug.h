@@ -14,16 +14,14 @@ typedef struct tdo_template {
   size_t size; /* 0: nothing is written or checked */
 } tdo_template_t;
 
-typedef struct tdo_debug {
-  tdo_template_t fence, free;
-  size_t fence_bytes; /* of one fencepost: aligned */
-} tdo_debug_t;
+/* Take MPS_KEY_POOL_DEBUG_OPTIONS; without it, what is usual. Null if something
+   is missing there, which is reported as a client bug. */
+const mps_pool_debug_option_s *tdo_debug_options(mps_arg_s args[]);
 
-/* Take MPS_KEY_POOL_DEBUG_OPTIONS and copy the templates. The pool's
-   alignment is set. Memory codes. */
-mps_res_t tdo_debug_init(tdo_debug_t *debug, tdo_pool_t *pool,
-                         mps_arg_s args[]);
-void tdo_debug_finish(tdo_debug_t *debug, tdo_pool_t *pool);
+/* Copy SIZE BYTES. Memory codes. */
+mps_res_t tdo_template_init(tdo_template_t *t, tdo_pool_t *pool,
+                            const void *bytes, size_t size);
+void tdo_template_finish(tdo_template_t *t, tdo_pool_t *pool);
 
 /* Write the template over [BASE, LIMIT). */
 void tdo_template_fill(const tdo_template_t *t, char *base, char *limit);

@@ -17,7 +17,8 @@
 
 typedef struct mvff_debug {
   tdo_mvff_t mvff; /* first */
-  tdo_debug_t debug;
+  tdo_template_t fence, free;
+  size_t fence_bytes; /* of one fencepost: aligned */
   tdo_table_t sizes; /* of the blocks with fenceposts, as the client asked */
 } mvff_debug_t;
 
@@ -33,12 +34,12 @@ static void mvff_debug_varargs(mps_arg_s args[], va_list list) {
 }
 
 static void mvff_debug_splat(tdo_pool_t *pool, char *base, char *limit) {
-  tdo_template_fill(&mvff_debug_of(pool)->debug.free, base, limit);
+  tdo_template_fill(&mvff_debug_of(pool)->free, base, limit);
 }
 
 static void mvff_debug_check_free(tdo_pool_t *pool, char *base, char *limit) {
   TDO_CHECK_ALWAYS(
-      tdo_template_shown(&mvff_debug_of(pool)->debug.free, base, limit),
+      tdo_template_shown(&mvff_debug_of(pool)->free, base, limit),
       "free memory of a debug pool was written to");
 }
 
@@ -55,12 +56,25 @@ static mps_res_t mvff_debug_init(tdo_pool_t *pool, mps_arg_s args[]) {
   mvff_debug_t *self = mvff_debug_of(pool);
   tdo_table_memory_t memory = {pool, mvff_debug_table_alloc,
                                mvff_debug_table_free};
-  mps_res_t res = tdo_mvff_init(pool, args);
+  const mps_pool_debug_option_s *option = tdo_debug_options(args);
+  mps_res_t res;
 
-  if (res == MPS_RES_OK)
-    res = tdo_debug_init(&self->debug, pool, args);
+  if (option == NULL)
+    return MPS_RES_PARAM;
+  res = tdo_mvff_init(pool, args);
   if (res != MPS_RES_OK)
     return res;
+  res = tdo_template_init(&self->fence, pool, option->fence_template,
+                          option->fence_size);
+  if (res != MPS_RES_OK)
+    return res;
+  res = tdo_template_init(&self->free, pool, option->free_template,
+                          option->free_size);
+  if (res != MPS_RES_OK) {
+    tdo_template_finish(&self->fence, pool);
+    return res;
+  }
+  self->fence_bytes = tdo_round_up(option->fence_size, pool->align);
   tdo_table_init(&self->sizes, &memory);
   self->mvff.list.made = mvff_debug_splat;
   self->mvff.list.leaving = mvff_debug_check_free;
@@ -69,14 +83,14 @@ static mps_res_t mvff_debug_init(tdo_pool_t *pool, mps_arg_s args[]) {
 
 static void mvff_debug_check_block(tdo_pool_t *pool, const char *block,
                                    size_t size) {
-  const tdo_debug_t *debug = &mvff_debug_of(pool)->debug;
+  const mvff_debug_t *self = mvff_debug_of(pool);
   const char *limit =
-      block + tdo_option_rounded(pool, size) + debug->fence_bytes;
+      block + tdo_option_rounded(pool, size) + self->fence_bytes;
 
   TDO_CHECK_ALWAYS(
-      tdo_template_shown(&debug->fence, block - debug->fence_bytes, block),
+      tdo_template_shown(&self->fence, block - self->fence_bytes, block),
       "the fencepost before a block was written to");
-  TDO_CHECK_ALWAYS(tdo_template_shown(&debug->fence, block + size, limit),
+  TDO_CHECK_ALWAYS(tdo_template_shown(&self->fence, block + size, limit),
                    "the fencepost after a block was written to");
 }
 
@@ -102,13 +116,14 @@ static void mvff_debug_finish(tdo_pool_t *pool) {
   mvff_debug_check_free_space(pool);
   tdo_table_finish(&self->sizes);
   tdo_mvff_finish(pool);
-  tdo_debug_finish(&self->debug, pool);
+  tdo_template_finish(&self->free, pool);
+  tdo_template_finish(&self->fence, pool);
 }
 
 static mps_res_t mvff_debug_alloc(mps_addr_t *p_o, tdo_pool_t *pool,
                                   size_t size) {
   mvff_debug_t *self = mvff_debug_of(pool);
-  size_t fence = self->debug.fence_bytes;
+  size_t fence = self->fence_bytes;
   size_t inner = tdo_option_rounded(pool, size);
   tdo_area_t area;
   char *block;
@@ -128,8 +143,8 @@ static mps_res_t mvff_debug_alloc(mps_addr_t *p_o, tdo_pool_t *pool,
   mvff_debug_check_free(pool, area.base, area.limit);
   tdo_freelist_take(&self->mvff.list, &area);
   if (fence > 0) {
-    tdo_template_fill(&self->debug.fence, area.base, block);
-    tdo_template_fill(&self->debug.fence, block + size, area.limit);
+    tdo_template_fill(&self->fence, area.base, block);
+    tdo_template_fill(&self->fence, block + size, area.limit);
   }
   *p_o = block;
   return MPS_RES_OK;
@@ -149,7 +164,7 @@ static void mvff_debug_free_area(mvff_debug_t *self, char *base, size_t size) {
 
 static void mvff_debug_free(tdo_pool_t *pool, mps_addr_t p, size_t size) {
   mvff_debug_t *self = mvff_debug_of(pool);
-  size_t fence = self->debug.fence_bytes;
+  size_t fence = self->fence_bytes;
   void *own = NULL;
   bool known;
 
