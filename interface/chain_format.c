@@ -75,8 +75,10 @@ mps_res_t mps_fmt_create_k(mps_fmt_t *fmt_o, mps_arena_t arena,
   FORMAT_KEY(FWD, fwd, fmt_fwd)
   FORMAT_KEY(ISFWD, isfwd, fmt_isfwd)
   FORMAT_KEY(PAD, pad, fmt_pad)
-  FORMAT_KEY(CLASS, klass, fmt_class)
 #undef FORMAT_KEY
+  /* The class method could only be of use to telemetry, which has no event for
+     it. */
+  (void)tdo_arg_pick(&arg, args, MPS_KEY_FMT_CLASS);
   return format_create(fmt_o, arena, &m);
 }
 
@@ -95,8 +97,7 @@ mps_res_t mps_fmt_create_k(mps_fmt_t *fmt_o, mps_arena_t arena,
   }
 
 FORMAT_FROM(mps_fmt_create_A, mps_fmt_A_s, .skip = f->skip)
-FORMAT_FROM(mps_fmt_create_B, mps_fmt_B_s, .skip = f->skip,
-            .klass = f->mps_class)
+FORMAT_FROM(mps_fmt_create_B, mps_fmt_B_s, .skip = f->skip)
 FORMAT_FROM(mps_fmt_create_auto_header, mps_fmt_auto_header_s,
             .skip = f->skip, .header = f->mps_headerSize)
 FORMAT_FROM(mps_fmt_create_fixed, mps_fmt_fixed_s, .skip = NULL)
