@@ -98,8 +98,9 @@ typedef struct tdo_statistics_s {
   size_t hit_time[TDO_HISTOGRAM_LONG]; /* ns from the fault to the return */
   size_t quantum[TDO_HISTOGRAM_LONG];  /* bytes scanned beyond a page hit */
   /* Pages whose bars the system refused, or which were given up; write bars
-     that were not granted, since not earned, or for want of mappings. */
-  size_t bars_lost, bars_declined;
+     given up since the collector opened the page; those that were not granted,
+     since not earned, or for want of mappings. */
+  size_t bars_lost, bars_conceded, bars_declined;
   /* Mappings that protection makes in the window, now and at most. */
   size_t mappings, mappings_most;
   /* Dirty mode: calls to arm pages for tracking, those refused, pages in

@@ -40,6 +40,7 @@ static void statistics_shield(tdo_statistics_s *s,
   s->regions_closed = t->regions_closed;
   s->regions_opened = t->regions_opened;
   s->bars_lost = t->bars_lost;
+  s->bars_conceded = t->bars_conceded;
   s->bars_declined = t->bars_declined;
   s->pages_hidden = t->pages_hidden;
   s->mappings = t->mappings;
@@ -132,12 +133,13 @@ static void print_shield(FILE *f, const tdo_statistics_s *s) {
   print_histogram(f, "hit time ns", s->hit_time, TDO_HISTOGRAM_LONG);
   print_histogram(f, "quantum B", s->quantum, TDO_HISTOGRAM_LONG);
   fprintf(f,
-          "  bars         %zu lost, %zu declined\n"
+          "  bars         %zu lost, %zu conceded, %zu declined\n"
           "  flushes      %zu queue full, %zu quantum end, %zu stop, %zu "
           "other\n"
           "  mappings     %zu now, %zu at most\n",
-          s->bars_lost, s->bars_declined, s->flushes_full, s->flushes_quantum,
-          s->flushes_stop, s->flushes_leave, s->mappings, s->mappings_most);
+          s->bars_lost, s->bars_conceded, s->bars_declined, s->flushes_full,
+          s->flushes_quantum, s->flushes_stop, s->flushes_leave, s->mappings,
+          s->mappings_most);
 }
 
 static void print_tracking(FILE *f, const tdo_statistics_s *s) {

@@ -1,6 +1,7 @@
 /* Testudo: tests of what testudo.h offers, of telemetry as clients see it, and
    of the types of the interface (sections 1.2-1.4, 2.26, 11).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/heap.h" /* first: its functions have names of ours */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -82,6 +83,7 @@ START_TEST(test_statistics) {
   ck_assert_uint_le(s.protect_changed, s.protect_pages);
   check_changed(&s);
   ck_assert(s.longest_pause <= s.collect_seconds);
+  ck_assert_uint_eq(s.bars_conceded, arena->shield.stats.bars_conceded);
   ck_assert_uint_ge(s.copied, 100 * sizeof(mps_word_t));
   ck_assert_uint_ge(s.survived, s.copied);
   ck_assert(s.trace_seconds > 0);
