@@ -93,6 +93,10 @@ static void end(void) {
   fake_finish(&fake);
 }
 
+/* The modes that queue. */
+static const tdo_shield_mode_t queueing[] = {TDO_SHIELD_RANGED,
+                                             TDO_SHIELD_DEFERRED};
+
 #define ck_story(expected)                                                    \
   do {                                                                        \
     ck_assert_str_eq(story, expected);                                        \

@@ -1,44 +1,9 @@
-/* Testudo: tests of pools that mark and sweep, and of their debug variant
-   (interface, sections 4.3 and 2.25).
+/* Testudo: tests of pools that mark and sweep, most of them of the debug variant
+   as well (interface, section 4.3).
    SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/heap.h" /* first: its functions have names of ours */
-#include "code/platform.h"
-#include "mpscamc.h"
-#include "mpscams.h"
-#include "mpsclo.h"
-#include "test/nodes.h"
+#include "test/ams_pools.h"
 #include "test/suite.h"
-
-static mps_pool_t pool, moving;
-static mps_ap_t exact, moving_ap;
-static mps_chain_t chain;
-
-static mps_pool_class_t class_of(int i) {
-  return i == 0 ? mps_class_ams() : mps_class_ams_debug();
-}
-
-static void open_pools(int i) {
-  start();
-  chain = make_chain(100);
-  pool = make_pool(class_of(i), format, chain);
-  moving = make_pool(mps_class_amc(), moving_format, chain);
-  exact = make_ap(pool, mps_rank_exact());
-  moving_ap = make_ap(moving, mps_rank_exact());
-}
-
-static void close_pools(void) {
-  mps_arena_park(arena);
-  mps_ap_destroy(moving_ap);
-  mps_ap_destroy(exact);
-  mps_pool_destroy(moving);
-  mps_pool_destroy(pool);
-  mps_chain_destroy(chain);
-  stop();
-}
-
-static size_t live_bytes(void) {
-  return in_use(pool) - unused(exact);
-}
 
 START_TEST(classes) {
   ck_assert_ptr_ne(mps_class_ams(), mps_class_ams_debug());
@@ -151,67 +116,6 @@ START_TEST(ambiguous_cycle) {
 }
 END_TEST
 
-/* Blocks of ambiguous rank: any words; nothing in them is changed. */
-START_TEST(ambiguous_rank) {
-  mps_ap_t ambig, bad;
-  mps_pool_t none;
-  node_t *p, *moved, *stays;
-
-  open_pools(_i);
-  ambig = make_ap(pool, mps_rank_ambig());
-  p = table[0] = make(ambig, NODE, 6);
-  p->word[0] = stays = make(moving_ap, NODE, 1);
-  p->word[1] = (node_t *)((char *)make(moving_ap, NODE, 1) + 8);
-  p->word[2] = make(exact, NODE, 1);
-  p->word[3] = (node_t *)((char *)make(exact, NODE, 1) + 3);
-  p->word[4] = make(ambig, NODE, 1);
-  p->word[5] = (node_t *)((char *)p + ((size_t)1 << 20)); /* unallocated */
-  table[1] = moved = make(moving_ap, NODE, 1);
-  stays->word[0] = make(exact, NODE, 7);
-  for (size_t i = 0; i < 3; ++i) {
-    mps_word_t copy[7];
-    memcpy(copy, p, 7 * sizeof(mps_word_t));
-    collect();
-    ck_assert_mem_eq(copy, p, 7 * sizeof(mps_word_t));
-    ck_assert_ptr_eq(p->word[0], stays);
-    ck_assert_uint_eq(node_words(stays), 2);
-    ck_assert_uint_eq(node_words(stays->word[0]), 8);
-    ck_assert_uint_eq(live_bytes() - unused(ambig),
-                      (7 + 2 + 2 + 8) * sizeof(mps_word_t));
-  }
-  ck_assert_ptr_ne(table[1], moved);
-  /* Dead ones keep nothing for long, not even themselves. */
-  p->word[2] = p;
-  table[0] = NULL;
-  collect();
-  collect();
-  collect();
-  ck_assert_uint_eq(live_bytes() - unused(ambig), 0);
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_RANK, mps_rank_weak());
-    ck_assert_int_eq(mps_ap_create_k(&bad, pool, args), MPS_RES_PARAM);
-  }
-  MPS_ARGS_END(args);
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
-    MPS_ARGS_ADD(args, MPS_KEY_AMS_SUPPORT_AMBIGUOUS, 0);
-    ck_assert_int_eq(mps_pool_create_k(&none, arena, class_of(_i), args),
-                     MPS_RES_OK);
-    ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END);
-  }
-  MPS_ARGS_END(args);
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_RANK, mps_rank_ambig());
-    ck_assert_int_eq(mps_ap_create_k(&bad, none, args), MPS_RES_PARAM);
-  }
-  MPS_ARGS_END(args);
-  mps_arena_park(arena);
-  mps_ap_destroy(ambig);
-  mps_pool_destroy(none);
-  close_pools();
-}
-END_TEST
-
 /* Positional arguments. */
 START_TEST(positional) {
   static const mps_pool_debug_option_s options = {"POST", 4, "nothing here",
@@ -314,20 +218,6 @@ START_TEST(accounting) {
   close_pools();
 }
 END_TEST
-
-/* A pool whose blocks begin in generation GEN of ON. */
-static mps_pool_t old_pool(mps_pool_class_t cls, mps_chain_t on, unsigned gen) {
-  mps_pool_t p;
-
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
-    MPS_ARGS_ADD(args, MPS_KEY_CHAIN, on);
-    MPS_ARGS_ADD(args, MPS_KEY_GEN, gen);
-    ck_assert_int_eq(mps_pool_create_k(&p, arena, cls, args), MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
-  return p;
-}
 
 /* Generations: survivors stay in theirs; a minor collection of others leaves
    blocks alone, and follows what they refer to. */
@@ -686,96 +576,6 @@ START_TEST(dangling) {
 }
 END_TEST
 
-/* ---- the debug class ---- */
-
-START_TEST(free_pattern) {
-  mps_addr_t addr;
-  node_t *p;
-  char *bytes;
-  size_t size = 64 * sizeof(mps_word_t);
-
-  open_pools(1);
-  ck_assert_int_eq(mps_reserve(&addr, exact, size), MPS_RES_OK);
-  bytes = addr;
-  for (size_t i = 0; i < size; ++i)
-    ck_assert_int_eq(bytes[i], "FREE"[(uintptr_t)(bytes + i) % 4]);
-  memset(addr, 0, size);
-  p = addr;
-  p->head = HEAD(NODE, 64);
-  ck_assert(mps_commit(exact, addr, size));
-  table[0] = make(exact, NODE, 3);
-  mps_ap_destroy(exact);
-  collect(); /* P dies */
-  bytes = addr;
-  for (size_t i = 0; i < size; ++i)
-    ck_assert_int_eq(bytes[i], "FREE"[(uintptr_t)(bytes + i) % 4]);
-  mps_pool_check_free_space(pool);
-  mps_pool_check_fenceposts(pool);
-  ck_assert_uint_eq(asserted_count, 0);
-  bytes[17] ^= 1;
-  ASSERTED_ALWAYS(mps_pool_check_free_space(pool));
-  bytes[17] ^= 1;
-  ASSERTED_NEVER(mps_pool_check_free_space(pool));
-  bytes[size - 1] ^= 1;
-  ASSERTED_ALWAYS(exact = make_ap(pool, mps_rank_exact());
-                  (void)make(exact, NODE, 1));
-  close_pools();
-}
-END_TEST
-
-/* What a large block leaves of its last grain is free memory, too. */
-START_TEST(behind_large) {
-  enum { WORDS = 5000 };
-  char *end;
-
-  open_pools(1);
-  table[0] = make(exact, LEAF, WORDS);
-  end = (char *)&table[0]->word[WORDS];
-  ck_assert_uint_ne((uintptr_t)end % suite_pages(1), 0);
-  ck_assert_int_eq(*end, "FREE"[(uintptr_t)end % 4]);
-  ASSERTED_NEVER(mps_pool_check_free_space(pool));
-  *end ^= 1;
-  ASSERTED_ALWAYS(mps_pool_check_free_space(pool));
-  *end ^= 1;
-  collect();
-  ASSERTED_NEVER(mps_pool_check_free_space(pool));
-  *end ^= 1;
-  table[0] = NULL;
-  ASSERTED_ALWAYS(collect()); /* it dies, and its memory goes back */
-  close_pools();
-}
-END_TEST
-
-START_TEST(no_splatting) {
-  static const mps_pool_debug_option_s options = {"", 0, "", 0};
-  mps_pool_t bare;
-  mps_ap_t ap;
-  node_t *p;
-
-  start();
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_FORMAT, format);
-    MPS_ARGS_ADD(args, MPS_KEY_POOL_DEBUG_OPTIONS,
-                 (mps_pool_debug_option_s *)(uintptr_t)&options);
-    ck_assert_int_eq(
-        mps_pool_create_k(&bare, arena, mps_class_ams_debug(), args),
-        MPS_RES_OK);
-    ck_assert_ptr_eq(args[0].key, MPS_KEY_ARGS_END);
-  }
-  MPS_ARGS_END(args);
-  ap = make_ap(bare, mps_rank_exact());
-  p = make(ap, LEAF, 4);
-  table[0] = make(ap, LEAF, 4);
-  collect();
-  p->word[0] = p;
-  mps_pool_check_free_space(bare);
-  mps_arena_park(arena);
-  mps_ap_destroy(ap);
-  mps_pool_destroy(bare);
-  stop();
-}
-END_TEST
-
 /* Blocks whose sizes are no multiples of words. */
 static mps_addr_t odd_skip(mps_addr_t p) {
   return (char *)p + *(uint32_t *)p;
@@ -845,81 +645,15 @@ START_TEST(no_checks) {
 }
 END_TEST
 
-/* Old blocks of ambiguous rank that refer to what is old, too, are not scanned
-   by each collection of what is young, once they have bars; but those that the
-   client writes to are, and what they refer to stays where it is. */
-START_TEST(old_ambiguous) {
-  enum { COUNT = 4000, ROUNDS = 60 };
-  mps_chain_t young;
-  mps_pool_t nursery, old;
-  mps_ap_t ap, ambig;
-  node_t *p, *last = NULL;
-  size_t least = SIZE_MAX;
-
-  if (!TDO_BARRIERS)
-    return;
-  ck_assert_int_eq(setenv("TESTUDO_SHIELD", "ranged", 1), 0);
-  ck_assert_int_eq(setenv("TESTUDO_CHECK", "off", 1), 0); /* it scans, too */
-  ck_assert_int_eq(setenv("TESTUDO_STRESS", "0", 1), 0);
-  open_pools(_i);
-  young = make_chain(30);
-  nursery = make_pool(mps_class_amc(), moving_format, young);
-  ap = make_ap(nursery, mps_rank_exact());
-  old = old_pool(class_of(_i), chain, 2);
-  ambig = make_ap(old, mps_rank_ambig());
-  for (size_t i = 0; i < COUNT; ++i) {
-    p = make(moving_ap, NODE, 1);
-    p->word[0] = table[0];
-    table[0] = p;
-  }
-  for (size_t i = 0; i < 4; ++i)
-    collect();
-  mps_arena_park(arena);
-  for (node_t *to = table[0]; to != NULL; to = to->word[0]) {
-    p = make(ambig, NODE, 2);
-    p->word[0] = last;
-    p->word[1] = to;
-    last = p;
-  }
-  table[0] = last;
-  mps_ap_destroy(ambig); /* a segment with a buffer has no bars */
-  collect();
-  for (size_t i = 0; i < ROUNDS; ++i) {
-    mps_word_t done = mps_collections(arena);
-    last->word[1] = make(ap, NODE, 5);
-    table[1] = make(ap, NODE, 7);
-    nodes_scanned = 0;
-    mps_arena_release(arena);
-    for (size_t k = 0; k < 5000; ++k)
-      (void)make(ap, NODE, 3);
-    mps_arena_park(arena);
-    done = mps_collections(arena) - done;
-    if (done > 0)
-      least = tdo_min(least, nodes_scanned / done);
-    ck_assert_ptr_eq(table[0], last);
-    ck_assert_uint_eq(node_words(last->word[1]), 6);
-    ck_assert_uint_eq(node_words(table[1]), 8);
-  }
-  if (suite_pages(1) == 4096) /* else all lie in two pages */
-    ck_assert_uint_lt(least, COUNT / 8);
-  mps_arena_park(arena);
-  mps_ap_destroy(ap);
-  mps_pool_destroy(old);
-  mps_pool_destroy(nursery);
-  mps_chain_destroy(young);
-  close_pools();
-}
-END_TEST
-
 int main(void) {
   static const TTest *const *const tests[] = {
-      &live_and_dead,  &long_lists,  &ambiguous_references,
-      &ambiguous_rank, &ambiguous_cycle, &positional,  &commit_fails,
-      &accounting,     &generations, &mutator,
-      &finalization,   &dangling,    &held_buffers,
-      &queries,        &transforms,  &destroyed_in_time,
-      &buffer_before_blocks, &old_ambiguous, &odd_end,
-      &few_collections, &bars_again};
+      &live_and_dead,        &long_lists,      &ambiguous_references,
+      &ambiguous_cycle,      &positional,      &commit_fails,
+      &accounting,           &generations,     &mutator,
+      &finalization,         &dangling,        &held_buffers,
+      &queries,              &transforms,      &destroyed_in_time,
+      &buffer_before_blocks, &odd_end,         &few_collections,
+      &bars_again};
   Suite *suite = suite_create("ams");
   TCase *tcase = tcase_create("ams");
 
@@ -927,9 +661,6 @@ int main(void) {
   tcase_add_test(tcase, classes);
   for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i)
     tcase_add_loop_test(tcase, *tests[i], 0, 2);
-  tcase_add_test(tcase, free_pattern);
-  tcase_add_test(tcase, behind_large);
-  tcase_add_test(tcase, no_splatting);
   tcase_add_test(tcase, no_checks);
   suite_add_tcase(suite, tcase);
   return suite_run(suite);
