@@ -63,7 +63,7 @@ static inline void entry_scannable(tdo_heap_t *heap, void *hot) {
 
 static inline bool entry_poll_due(tdo_heap_t *heap, size_t bytes) {
   heap->unpolled += bytes;
-  return heap->unpolled >= ENTRY_POLL || heap->stress != 0;
+  return heap->unpolled >= ENTRY_POLL || heap->stress.each != 0;
 }
 
 #endif /* TDO_INTERFACE_ENTRY_H */

@@ -217,7 +217,7 @@ static mps_res_t amc_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   amc_seg_t *seg;
   mps_res_t res;
 
-  if (size >= amc->large || pool->heap->stress != 0)
+  if (size >= amc->large || pool->heap->stress.each != 0)
     want = size; /* under stress, to have many chances to collect */
   res = tdo_amc_new_seg(&seg, amc, gen, want, size >= amc->large);
   if (res != MPS_RES_OK && want > size)

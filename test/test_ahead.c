@@ -95,7 +95,7 @@ static bool begin_ahead(void) {
   bool begun, all;
 
   tdo_heap_enter(heap);
-  heap->stress_move = false;
+  heap->stress.move = false;
   begun = tdo_trace_begin_ahead(heap, "test");
   ck_assert_int_eq(begun, tdo_shield_hides(&heap->shield));
   if (begun) {

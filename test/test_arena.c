@@ -240,7 +240,7 @@ START_TEST(test_clamped_reads) {
   ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
   mps_arena_clamp(arena);
   mps_arena_pause_time_set(arena, 10); /* else it would do all of it */
-  arena->quantum = SIZE_MAX / 8;
+  arena->hits.quantum = SIZE_MAX / 8;
   done = mps_collections(arena);
   if (tdo_trace_busy(&arena->trace)) {
     for (size_t i = 0; i < OBJECTS; i += 9) /* some, and the rest behind it */

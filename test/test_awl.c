@@ -444,7 +444,7 @@ START_TEST(between_two_stores) {
   ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
   values->word[1] = table[4];
   mps_arena_pause_time_set(arena, 1.0);
-  arena->quantum = SIZE_MAX / 4;
+  arena->hits.quantum = SIZE_MAX / 4;
   ck_assert_ptr_null(between->word[0]);
   keys->word[1] = table[3];
   ck_assert_ptr_eq(values->word[1], table[4]);

@@ -60,7 +60,7 @@ START_TEST(settings) {
   }
   ck_assert_uint_eq(arena->small_most, 2 << 20);
   ck_assert(!arena->adapts);
-  ck_assert_uint_eq(arena->quantum, 8192);
+  ck_assert_uint_eq(arena->hits.quantum, 8192);
   ck_assert_uint_eq(arena->huge, 1);
   ck_assert_uint_eq((size_t)1 << arena->space.grain_shift, 65536);
   ck_assert(mps_arena_spare(arena) == 0.5);

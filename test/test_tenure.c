@@ -339,8 +339,8 @@ START_TEST(in_parts) {
   mps_arena_release(arena);
   mps_arena_pause_time_set(arena, 0.0002);
   before = tenured();
-  while (n < times(400000) || arena->tenuring != NULL) {
-    bool between = arena->tenuring != NULL;
+  while (n < times(400000) || arena->tenure.chain != NULL) {
+    bool between = arena->tenure.chain != NULL;
     size_t at = n++ * 7919 % (many() * BIG), k = at % (BIG - 1) + 1;
     mps_addr_t e = leafy(at / BIG * BIG + k), v = table[at / BIG];
     *obj_ref(n % 2 == 0 ? v : *obj_ref(v, 0), k) = e;
@@ -512,13 +512,13 @@ START_TEST(under_stress) {
   ck_assert_ptr_ne(other,
                    TDO_RING_ENTRY(tdo_chain_t, heap_ring, arena->chains.next));
   ck_assert_uint_gt(tdo_tenure(arena, other, 1), 0);
-  ck_assert_ptr_eq(arena->tenuring, other);
+  ck_assert_ptr_eq(arena->tenure.chain, other);
   arena->clamp = TDO_UNCLAMPED;
-  arena->stress = 1;
-  arena->stress_count = 0;
-  arena->stress_turn = arena->stress_tenure = false;
+  arena->stress.each = 1;
+  arena->stress.count = 0;
+  arena->stress.turn = arena->stress.tenure = false;
   tdo_policy_poll(arena);
-  ck_assert(arena->tenuring == NULL || arena->tenuring == other);
+  ck_assert(arena->tenure.chain == NULL || arena->tenure.chain == other);
   tdo_heap_leave(arena);
   check_some(FEW);
   end();

@@ -48,7 +48,7 @@ void tdo_capacity_set(tdo_heap_t *heap, tdo_chain_t *chain,
   if (chain == heap->default_chain)
     tdo_nursery_sizes(&chain->gens[0].capacity, &chain->gens[1].capacity,
                       facts);
-  else if (heap->stress == 0)
+  else if (heap->stress.each == 0)
     capacity_of_client(chain, facts);
   heap->due = true; /* with less than before, maybe */
 }

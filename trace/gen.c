@@ -149,8 +149,8 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
   TDO_ASSERT(chain->pools == 0, "a chain in use by a pool was destroyed");
   if (chain->pools > 0)
     return;
-  if (heap->tenuring == chain) /* it is empty */
-    heap->tenuring = NULL;
+  if (heap->tenure.chain == chain) /* it is empty */
+    heap->tenure.chain = NULL;
   if (heap->small_for == chain)
     heap->small_for = NULL;
   tdo_chain_set_tenure(chain, 0);
@@ -164,7 +164,7 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
 }
 
 void tdo_chain_set_tenure(tdo_chain_t *chain, double bytes) {
-  chain->heap->tenures += (size_t)(bytes > 0) - (size_t)(chain->tenure > 0);
+  chain->heap->tenure.chains += (size_t)(bytes > 0) - (size_t)(chain->tenure > 0);
   chain->tenure = bytes;
 }
 

@@ -146,11 +146,11 @@ static void heap_init_fields(tdo_heap_t *heap,
   heap->pause_time = options->pause_time;
   heap->extended = options->extended;
   heap->contracted = options->contracted;
-  heap->quantum = heap->quantum_now = options->quantum;
+  heap->hits.quantum = heap->hits.quantum_now = options->quantum;
   heap->huge = options->huge;
   heap->small_most = options->small;
   heap->adapts = options->adapt;
-  heap->stress = options->stress;
+  heap->stress.each = options->stress;
   heap->withheld_most = SIZE_MAX;
   heap->check_heap = options->check_heap;
   heap->log = options->log;

@@ -9,6 +9,8 @@
 #include "shield/shield.h"
 #include "trace/evacuate.h"
 #include "trace/full.h"
+#include "trace/hit.h"
+#include "trace/learn.h"
 #include "trace/small.h"
 #include "trace/worth.h"
 #include "trace/nursery.h"
@@ -18,14 +20,13 @@
 #include "trace/finalize.h"
 #include "trace/root.h"
 #include "trace/summary.h"
+#include "trace/tenure.h"
 #include "trace/thread.h"
 #include "trace/trace.h"
 
 typedef struct mps_arena_s tdo_heap_t;
 
 typedef enum tdo_clamp { TDO_UNCLAMPED, TDO_CLAMPED, TDO_PARKED } tdo_clamp_t;
-
-enum { TDO_TENURE_OPENS = 16 };
 
 typedef struct tdo_heap_stats {
   size_t collections, full_collections;
@@ -151,18 +152,8 @@ struct mps_arena_s {
   tdo_chain_t *small_for; /* the last of these was so as the nursery of this
                             chain was full, or null */
   bool instead;          /* or as a full one was due */
-  size_t skip, skip_next; /* collections for which the nursery is promoted
-                            past the middle generation: now, and next time */
-  size_t tenures;        /* chains that are promoted as they are */
-  tdo_chain_t *tenuring; /* a chain of which only a part was promoted as it is
-                            yet, or null */
-  char *tenure_open[TDO_TENURE_OPENS]; /* segments promoted with points in
-                                          them */
-  size_t tenure_opens;
-  uint64_t adapt_since, adapt_paused; /* when the last collection ended, and
-                            the time in pauses until then */
-  double made;           /* bytes that were condemned in the default chain's
-                            nursery since the generation after it was */
+  tdo_learned_t learned;
+  tdo_tenure_t tenure;
   tdo_evacuate_t evacuate;
   tdo_pin_t pin;
   /* Old pages, and runs of them, that refer to what is young, as the last minor
@@ -198,17 +189,18 @@ struct mps_arena_s {
   bool given_up;         /* the last full collection, ahead of its flip; the
                             next one flips at once */
   bool bars_lost;        /* a read bar was refused: finish at once */
-  size_t quantum;        /* bytes scanned for each barrier hit, at least */
-  size_t quantum_now;    /* the same, larger while hits come close together */
-  uint64_t hit_ended, hit_took; /* the last hit of a read bar; ns */
+  tdo_hits_t hits;
   uint64_t stopped_at;   /* ns */
-  bool stress_move;      /* under stress: the next full one moves all, */
-  bool stress_small;     /* as that of a small heap; */
-  bool stress_tenure;    /* the next minor one is a promotion */
   bool explicit_collect; /* the client asked: keep no memory back */
   bool trace_emergency_next; /* the next collection starts without memory */
-  unsigned stress, stress_count;
-  bool stress_turn;
+  struct {
+    unsigned each, count; /* TESTUDO_STRESS: chances; 0: never, and since the
+                             last that was taken */
+    bool turn;           /* that was of a chain, not a full one; */
+    bool move;           /* the last full one moved all, */
+    bool small;          /* as that of a small heap; */
+    bool tenure;         /* the last of a chain was a promotion */
+  } stress;
   bool log;              /* TESTUDO_LOG */
   bool check_heap;
   size_t check_wait;     /* collections until the next check */

@@ -12,24 +12,25 @@
 static void hit_work(tdo_heap_t *heap, tdo_gcseg_t *seg, uint64_t start) {
   uint64_t deadline = tdo_pause_deadline(heap);
   size_t scanned = heap->trace.scanned;
+  tdo_hits_t *hits = &heap->hits;
 
   tdo_trace_access(heap, seg);
   if (heap->clamp != TDO_UNCLAMPED)
     return;
-  if (start - heap->hit_ended < heap->hit_took) {
-    if (heap->quantum_now <= SIZE_MAX / 4)
-      heap->quantum_now *= 2;
+  if (start - hits->ended < hits->took) {
+    if (hits->quantum_now <= SIZE_MAX / 4)
+      hits->quantum_now *= 2;
   } else {
-    heap->quantum_now = tdo_max(heap->quantum, heap->quantum_now / 2);
+    hits->quantum_now = tdo_max(hits->quantum, hits->quantum_now / 2);
   }
   if (!tdo_clock_past(deadline)) {
     heap->trace.at_hit = true;
-    (void)tdo_trace_work(heap, heap->quantum_now, deadline);
+    (void)tdo_trace_work(heap, hits->quantum_now, deadline);
     heap->trace.at_hit = false;
   }
   tdo_heap_tally(heap->stats.quantum_log2, heap->trace.scanned - scanned);
-  heap->hit_ended = tdo_clock_ns();
-  heap->hit_took = heap->hit_ended - start;
+  hits->ended = tdo_clock_ns();
+  hits->took = hits->ended - start;
 }
 
 /* Resolve a hit on the page of ADDR with the lock held. A read bar is a write

@@ -36,21 +36,22 @@
    to the top. Then the middle one is filled and looked at again. */
 static void learn_skip(tdo_heap_t *heap) {
   const tdo_trace_t *trace = &heap->trace;
+  tdo_learned_t *learned = &heap->learned;
   const tdo_gen_t *middle;
 
   if (heap->default_chain == NULL || trace->chain != heap->default_chain)
     return;
-  if (heap->skip > 0 && trace->skipping)
-    --heap->skip;
+  if (learned->skip > 0 && trace->skipping)
+    --learned->skip;
   middle = &heap->default_chain->gens[1];
   if (trace->last < 1 || middle->condemned_size == 0)
     return;
   if (middle->survived > SKIP_DENSE * middle->condemned_size)
-    heap->skip_next = tdo_min(SKIP_MOST, tdo_max(SKIP_LEAST,
-                                                 2 * heap->skip_next));
+    learned->skip_next = tdo_min(SKIP_MOST, tdo_max(SKIP_LEAST,
+                                                    2 * learned->skip_next));
   else
-    heap->skip_next = 0;
-  heap->skip = heap->skip_next;
+    learned->skip_next = 0;
+  learned->skip = learned->skip_next;
 }
 
 static void learn_worth(const tdo_heap_t *heap, tdo_chain_t *chain,
@@ -113,12 +114,12 @@ static void learn_youngest(tdo_heap_t *heap) {
   tdo_gen_t *middle = &heap->default_chain->gens[1];
   bool used;
 
-  heap->made += nursery->condemned_size;
-  used = heap->made >= UNUSED * nursery->capacity;
+  heap->learned.made += nursery->condemned_size;
+  used = heap->learned.made >= UNUSED * nursery->capacity;
   if (used || heap->trace.last > 0)
     tdo_gen_set_youngest(middle, !used);
   if (heap->trace.last > 0)
-    heap->made = 0;
+    heap->learned.made = 0;
 }
 
 static void learn_adapt_default(tdo_heap_t *heap, double share,
@@ -157,7 +158,7 @@ static void learn_adapt(tdo_heap_t *heap, tdo_chain_t *chain, double share,
   const tdo_trace_t *trace = &heap->trace;
   const tdo_gen_t *nursery = &chain->gens[0];
 
-  if (heap->stress != 0 || (trace->full && !trace->small))
+  if (heap->stress.each != 0 || (trace->full && !trace->small))
     return;
   if (trace->last == 0 &&
       nursery->condemned_size >= TENURE_LEAST * nursery->capacity)
@@ -174,11 +175,11 @@ static void learn_adapt(tdo_heap_t *heap, tdo_chain_t *chain, double share,
 static double learn_share(tdo_heap_t *heap, double ns) {
   uint64_t now = heap->trace.started + heap->trace.took_ns;
   uint64_t paused = heap->trace.paused + (uint64_t)ns;
-  double share = (double)(paused - heap->adapt_paused) /
-                 (double)(now - heap->adapt_since + 1);
+  double share = (double)(paused - heap->learned.paused) /
+                 (double)(now - heap->learned.ended + 1);
 
-  heap->adapt_paused = paused;
-  heap->adapt_since = now;
+  heap->learned.paused = paused;
+  heap->learned.ended = now;
   return share;
 }
 

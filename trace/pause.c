@@ -70,7 +70,7 @@ static double pause_left(const tdo_heap_t *heap, uint64_t now) {
 
 bool tdo_pause_weak(const tdo_heap_t *heap) {
   return heap->weak_left > 0 && heap->pause_time < WEAK_PAUSE &&
-         heap->small_most > 0 && heap->stress == 0;
+         heap->small_most > 0 && heap->stress.each == 0;
 }
 
 double tdo_pause_once(const tdo_heap_t *heap) {

@@ -21,6 +21,7 @@
 
 #define FULL_GROWN "The heap has grown since the last full collection."
 #define FULL_LATE  "Old objects were not looked at for long."
+#define CHAIN_FULL "A generation passed its capacity."
 #define SMALL_FULL "The nursery of a small heap is full."
 
 #define RAMP_MOST ((double)(64 << 20)) /* bytes made in a ramp, or as much as is
@@ -31,7 +32,7 @@
 size_t tdo_policy_writes(const tdo_heap_t *heap) {
   const tdo_shield_stats_t *stats = &heap->shield.stats;
 
-  if (heap->tenures == 0 || !tdo_heap_guarded(heap))
+  if (heap->tenure.chains == 0 || !tdo_heap_guarded(heap))
     return SIZE_MAX;
   return stats->hits_write + stats->harvest_written +
          heap->remembered.written;
@@ -124,7 +125,7 @@ static bool policy_full_soon(const tdo_heap_t *heap) {
 static double policy_promoted(const tdo_heap_t *heap) {
   double bytes = 0;
 
-  if (!heap->due || heap->tenures == 0)
+  if (!heap->due || heap->tenure.chains == 0)
     return 0;
   TDO_RING_FOR(node, (tdo_ring_t *)&heap->chains) {
     const tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
@@ -222,7 +223,7 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   }
   /* A slice ends with putting up bars: not for too little. */
   heap->debt += (double)bytes * all / tdo_shortage_pace(heap, room);
-  least = tdo_fmin(tdo_fmax(least, (double)heap->quantum), all);
+  least = tdo_fmin(tdo_fmax(least, (double)heap->hits.quantum), all);
   if (heap->debt < least && !tdo_trace_drained(heap))
     return;
   work = (size_t)heap->debt;
@@ -242,50 +243,57 @@ static bool policy_start_all(tdo_heap_t *heap, bool small, const char *why) {
 /* In turn all moves or not, and twice each as in a small heap, or not; ahead of
    the flip where that can be. */
 static void policy_stress_full(tdo_heap_t *heap) {
-  heap->stress_move = !heap->stress_move;
-  if (heap->stress_move)
-    heap->stress_small = !heap->stress_small;
-  else if (!heap->stress_small && tdo_pause_slices(heap) &&
+  heap->stress.move = !heap->stress.move;
+  if (heap->stress.move)
+    heap->stress.small = !heap->stress.small;
+  else if (!heap->stress.small && tdo_pause_slices(heap) &&
            tdo_trace_begin_ahead(heap, "stress, full"))
     return;
-  if (!policy_start_all(heap, heap->stress_small, "stress, full"))
+  if (!policy_start_all(heap, heap->stress.small, "stress, full"))
     return;
-  heap->trace.move_all = heap->stress_move;
+  heap->trace.move_all = heap->stress.move;
   if (policy_incremental(heap) &&
-      !(heap->trace.small && heap->stress_move)) /* either way (.instead) */
+      !(heap->trace.small && heap->stress.move)) /* either way (.instead) */
     (void)tdo_trace_work(heap, 1, 0);
   else
     tdo_trace_finish(heap);
 }
 
 /* Each chain in turn, but first the one of which a part is promoted already. */
-static tdo_chain_t *policy_stress_chain(tdo_heap_t *heap) {
+static tdo_chain_t *policy_stress_next(tdo_heap_t *heap) {
   tdo_ring_t *first = heap->chains.next;
 
-  if (heap->tenuring != NULL)
-    return heap->tenuring;
+  if (heap->tenure.chain != NULL)
+    return heap->tenure.chain;
   tdo_ring_remove(first);
   tdo_ring_append(&heap->chains, first);
   return TDO_RING_ENTRY(tdo_chain_t, heap_ring, first);
 }
 
+/* A promotion and a minor collection in turn. */
+static void policy_stress_chain(tdo_heap_t *heap) {
+  tdo_chain_t *chain = policy_stress_next(heap);
+
+  heap->stress.tenure = !heap->stress.tenure;
+  if (heap->stress.tenure && tdo_tenure(heap, chain, STRESS_PART) > 0)
+    return;
+  if (tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))
+    tdo_trace_finish(heap);
+}
+
+/* What is done with a chain, and full collections in turn, so that each path is
+   met. */
 static bool policy_stress(tdo_heap_t *heap) {
-  if (heap->stress == 0 || ++heap->stress_count < heap->stress)
+  if (heap->stress.each == 0 || ++heap->stress.count < heap->stress.each)
     return false;
-  heap->stress_count = 0;
+  heap->stress.count = 0;
   if (!tdo_heap_size(heap))
     return false;
-  /* Minor, full and a promotion in turn, so that each path is met. */
-  heap->stress_turn = !heap->stress_turn && !tdo_ring_empty(&heap->chains);
-  if (heap->stress_turn) {
-    tdo_chain_t *chain = policy_stress_chain(heap);
-    heap->stress_tenure = !heap->stress_tenure;
-    if (!(heap->stress_tenure && tdo_tenure(heap, chain, STRESS_PART) > 0) &&
-        tdo_trace_start(heap, chain, chain->count - 1, "stress, minor"))
-      tdo_trace_finish(heap);
-  } else {
+  heap->stress.turn = !heap->stress.turn && !tdo_ring_empty(&heap->chains);
+  if (heap->stress.turn)
+    policy_stress_chain(heap);
+  else
     policy_stress_full(heap);
-  }
   return true;
 }
 
@@ -368,16 +376,16 @@ void tdo_policy_poll(tdo_heap_t *heap) {
   if (tdo_trace_busy(&heap->trace)) {
     if (heap->trace.state != TDO_TRACE_AHEAD)
       policy_advance(heap, bytes);
-    else if (heap->stress == 0)
+    else if (heap->stress.each == 0)
       policy_ahead(heap);
-    if (heap->stress != 0)
+    if (heap->stress.each != 0)
       (void)tdo_trace_work(heap, 4096, 0);
     return;
   }
   if (policy_stress(heap))
     return;
-  if (heap->tenuring != NULL) {
-    (void)tdo_promote_part(heap, heap->tenuring);
+  if (heap->tenure.chain != NULL) {
+    (void)tdo_promote_part(heap, heap->tenure.chain);
     return;
   }
   if (policy_full_due(heap)) {
@@ -397,7 +405,7 @@ void tdo_policy_poll(tdo_heap_t *heap) {
   heap->due = chain != NULL;
   if (chain != NULL && !policy_small_chain(heap, chain) &&
       !policy_tenure(heap, chain) &&
-      tdo_trace_start(heap, chain, due, "A generation passed its capacity."))
+      tdo_trace_start(heap, chain, due, CHAIN_FULL))
     policy_run(heap);
 }
 
@@ -441,32 +449,33 @@ static bool policy_worth_step(const tdo_heap_t *heap, double size) {
          policy_rested(heap, STEP_REST * heap->whole.took);
 }
 
+/* Begin what is due: a full collection, if it is worth it and fits in the time
+   that the client does without; or one of a chain. */
+static bool policy_step_begin(tdo_heap_t *heap, double seconds) {
+  double size = tdo_heap_size(heap);
+
+  if (size > 0 && (heap->full_owed || (size / SCAN_RATE <= seconds &&
+                                       policy_worth_step(heap, size)))) {
+    heap->debt = 0;
+    return tdo_trace_start(heap, NULL, 0,
+                           "The client offered time by a step.");
+  }
+  TDO_RING_FOR(node, &heap->chains) {
+    tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
+    long due = policy_due(chain);
+    if (due >= 0 && tdo_trace_start(heap, chain, (size_t)due, CHAIN_FULL))
+      return true;
+  }
+  return false;
+}
+
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
   uint64_t deadline =
       tdo_clock_ns() + (uint64_t)(tdo_fmin(seconds, 1e6) * 1e9);
-  bool worked = false;
+  bool worked = tdo_trace_busy(&heap->trace) ||
+                policy_step_begin(heap, multiplier * seconds);
 
-  if (!tdo_trace_busy(&heap->trace)) {
-    double size = tdo_heap_size(heap);
-    double predicted = size / SCAN_RATE;
-    if (size > 0 &&
-        (heap->full_owed || (predicted <= multiplier * seconds &&
-                             policy_worth_step(heap, size)))) {
-      heap->debt = 0;
-      worked = tdo_trace_start(heap, NULL, 0,
-                               "The client offered time by a step.");
-    } else {
-      TDO_RING_FOR(node, &heap->chains) {
-        tdo_chain_t *chain = TDO_RING_ENTRY(tdo_chain_t, heap_ring, node);
-        long due = policy_due(chain);
-        if (due >= 0 && !worked)
-          worked = tdo_trace_start(heap, chain, (size_t)due,
-                                   "A generation passed its capacity.");
-      }
-    }
-  }
   if (tdo_trace_busy(&heap->trace)) {
-    worked = true;
     if (policy_incremental(heap))
       (void)tdo_trace_work(heap, SIZE_MAX, deadline);
     else

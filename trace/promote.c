@@ -37,7 +37,7 @@ bool tdo_promote_part(tdo_heap_t *heap, tdo_chain_t *chain) {
   if (most == 0)
     return true;
   chain->tenured += (double)tdo_tenure(heap, chain, most);
-  if (heap->tenuring != NULL)
+  if (heap->tenure.chain != NULL)
     return true;
   facts = tdo_capacity_bounds(heap);
   tdo_capacity_set(heap, chain, &facts);

@@ -41,10 +41,11 @@ static bool sanity_ambiguous(mps_arena_t heap, const char *base) {
 /* Bits of the generations that no summary need name: they are being
    promoted. */
 static unsigned sanity_tenuring(mps_arena_t heap) {
+  const tdo_chain_t *chain = heap->tenure.chain;
   unsigned bits = 0;
 
-  for (size_t i = 0; heap->tenuring != NULL && i < heap->tenuring->count; ++i)
-    bits |= heap->tenuring->gens[i].bit;
+  for (size_t i = 0; chain != NULL && i < chain->count; ++i)
+    bits |= chain->gens[i].bit;
   return bits;
 }
 

@@ -36,8 +36,8 @@ static void tenure_clean(tdo_heap_t *heap, tdo_gcseg_t *seg) {
   if (seg->leaf || !heap->shielded)
     return;
   if (seg->ap != NULL) {
-    if (heap->tenure_opens < TDO_TENURE_OPENS)
-      heap->tenure_open[heap->tenure_opens++] = seg->seg.base;
+    if (heap->tenure.opens < TDO_TENURE_OPENS)
+      heap->tenure.open[heap->tenure.opens++] = seg->seg.base;
     return;
   }
   tdo_gcseg_summarize(seg, tdo_heap_page(heap, seg->seg.base),
@@ -49,11 +49,11 @@ static void tenure_clean(tdo_heap_t *heap, tdo_gcseg_t *seg) {
 /* Clean those that earlier promotions left. Another old segment may lie there
    by now; that is as good. */
 static void tenure_clean_left(tdo_heap_t *heap) {
-  size_t n = heap->tenure_opens;
+  size_t n = heap->tenure.opens;
 
-  heap->tenure_opens = 0; /* no more come back than were read */
+  heap->tenure.opens = 0; /* no more come back than were read */
   for (size_t i = 0; i < n; ++i) {
-    tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, heap->tenure_open[i]);
+    tdo_gcseg_t *seg = tdo_gcseg_of(&heap->space, heap->tenure.open[i]);
     if (seg != NULL && seg->gen == &heap->top)
       tenure_clean(heap, seg);
   }
@@ -65,7 +65,7 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
   bool whole = tenure_is_whole(heap, chain);
 
   TDO_CHECK(!tdo_trace_busy(&heap->trace));
-  TDO_CHECK(heap->tenuring == NULL || heap->tenuring == chain);
+  TDO_CHECK(heap->tenure.chain == NULL || heap->tenure.chain == chain);
   tdo_heap_note_work(heap);
   tdo_threads_stop(heap);
   if (heap->shielded)
@@ -74,7 +74,7 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
     tenure_clean_left(heap);
   for (size_t i = 0; i < chain->count && bytes < most; ++i)
     bytes += tdo_gen_tenure(&chain->gens[i], most - bytes);
-  heap->tenuring = bytes < most ? NULL : chain;
+  heap->tenure.chain = bytes < most ? NULL : chain;
   heap->stats.tenured += bytes;
   for (tdo_ring_t *node = last->next; node != &heap->top.segs;
        node = node->next) {
@@ -89,9 +89,9 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
 }
 
 size_t tdo_tenure_finish(tdo_heap_t *heap) {
-  return heap->tenuring == NULL
+  return heap->tenure.chain == NULL
              ? 0
-             : tdo_tenure(heap, heap->tenuring, SIZE_MAX);
+             : tdo_tenure(heap, heap->tenure.chain, SIZE_MAX);
 }
 
 void tdo_tenure_all(tdo_heap_t *heap) {

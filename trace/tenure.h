@@ -9,17 +9,26 @@
 #ifndef TDO_TRACE_TENURE_H
 #define TDO_TRACE_TENURE_H
 
-#include "trace/heap.h"
+#include "trace/gen.h"
+
+#define TDO_TENURE_OPENS 16
+
+typedef struct tdo_tenure {
+  size_t chains;      /* that are promoted as they are */
+  tdo_chain_t *chain; /* one of which only a part was yet, or null */
+  char *open[TDO_TENURE_OPENS]; /* segments promoted with points in them */
+  size_t opens;
+} tdo_tenure_t;
 
 /* Promote what moves in CHAIN's generations to the top as it is, in no time; at
    most MOST bytes or one segment more. Its bytes. If that is not all,
-   heap->tenuring is CHAIN from then on; until the rest was promoted, by further
-   calls, the summaries of pages with bars do not name the chain. No collection
-   is in progress. */
-size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most);
+   heap->tenure.chain is CHAIN from then on; until the rest was promoted, by
+   further calls, the summaries of pages with bars do not name the chain. No
+   collection is in progress. */
+size_t tdo_tenure(mps_arena_t heap, tdo_chain_t *chain, size_t most);
 /* The same with all chains. */
-void tdo_tenure_all(tdo_heap_t *heap);
+void tdo_tenure_all(mps_arena_t heap);
 /* The rest of a promotion that was begun; its bytes. */
-size_t tdo_tenure_finish(tdo_heap_t *heap);
+size_t tdo_tenure_finish(mps_arena_t heap);
 
 #endif /* TDO_TRACE_TENURE_H */

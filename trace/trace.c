@@ -26,7 +26,7 @@ void tdo_trace_init(tdo_trace_t *trace, mps_arena_t heap) {
   tdo_ephemerons_init(&trace->ephemerons, heap);
 }
 
-/* Run BODY for every generation of the arena. */
+/* Run VISIT for every generation of the arena. */
 typedef void (*trace_gen_visit_t)(mps_arena_t heap, tdo_gen_t *gen);
 
 static void trace_each_gen(mps_arena_t heap, trace_gen_visit_t visit) {
@@ -203,7 +203,7 @@ void tdo_trace_pause(mps_arena_t heap) {
 /* Does what is old stay where it is in a full collection that begins now, if it
    is not that of a small heap? */
 static bool trace_stays(const tdo_heap_t *heap) {
-  return !heap->explicit_collect && !heap->stress_move;
+  return !heap->explicit_collect && !heap->stress.move;
 }
 
 /* Is enough of the heap old to close it in no time? */
@@ -226,7 +226,7 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   heap->small_next = false;
   trace->skipping =
       trace->small || (chain != NULL && chain == heap->default_chain &&
-                       last == 0 && heap->skip > 0);
+                       last == 0 && heap->learned.skip > 0);
   trace->move_all = heap->explicit_collect;
   trace->in_place = trace->full && !trace->small &&
                     (trace_stays(heap) || tdo_shortage_all(heap));
