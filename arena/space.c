@@ -236,7 +236,7 @@ mps_res_t tdo_space_extend(tdo_space_t *sp, size_t size) {
   return tdo_space_chunk_add(sp, first, first + want);
 }
 
-/* True if no zone of the chunk has memory. */
+/* True if no zone of the chunk has memory, and so none is used (.owner). */
 static bool space_chunk_idle(const tdo_space_t *sp, const tdo_chunk_t *c) {
   for (size_t z = c->first; z < c->limit; ++z)
     if (sp->zone[z].memory != 0)
@@ -244,21 +244,14 @@ static bool space_chunk_idle(const tdo_space_t *sp, const tdo_chunk_t *c) {
   return true;
 }
 
-static bool space_chunk_unused(const tdo_space_t *sp, const tdo_chunk_t *c) {
-  for (size_t z = c->first; z < c->limit; ++z)
-    if (sp->zone[z].used != 0)
-      return false;
-  return true;
-}
-
 void tdo_space_trim(tdo_space_t *sp) {
   if (sp->vm == NULL)
     return;
-  /* The first chunk stays. A chunk whose only memory is spare goes when the
-     spare fraction permits, which the drain above has seen to. */
+  /* The first chunk stays. One that has nothing but spare memory does as long
+     as that may be kept. */
   for (size_t i = sp->chunk_count; i > 1; --i) {
     tdo_chunk_t *c = &sp->chunks[i - 1];
-    if (!space_chunk_idle(sp, c) || !space_chunk_unused(sp, c))
+    if (!space_chunk_idle(sp, c))
       continue;
     space_chunk_contracted(sp, i - 1);
     tdo_bits_clear_range(sp->zone_known, c->first, c->limit);

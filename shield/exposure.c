@@ -43,7 +43,7 @@ static size_t exposure_read_ahead(tdo_shield_t *sh, size_t first, size_t limit,
     if (sh->actual[page] == actual && (sh->state[page] & TDO_PAGE_BARS) != 0)
       end = page + 1;
     else if (!follows || sh->actual[page] != TDO_ACCESS_WRITE ||
-               page - end >= TDO_SHIELD_SLACK)
+             page - end >= TDO_SHIELD_SLACK)
       break;
   }
   sh->ahead_low = limit;

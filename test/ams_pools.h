@@ -39,7 +39,8 @@ static inline size_t live_bytes(void) {
 }
 
 /* A pool whose blocks begin in generation GEN of ON. */
-static inline mps_pool_t old_pool(mps_pool_class_t cls, mps_chain_t on, unsigned gen) {
+static inline mps_pool_t old_pool(mps_pool_class_t cls, mps_chain_t on,
+                                  unsigned gen) {
   mps_pool_t p;
 
   MPS_ARGS_BEGIN(args) {

@@ -1,5 +1,5 @@
-/* Testudo: tests of pools that mark and sweep, most of them of the debug variant
-   as well (interface, section 4.3).
+/* Testudo: tests of pools that mark and sweep, most of them of the debug
+   variant as well (interface, section 4.3).
    SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/heap.h" /* first: its functions have names of ours */
 #include "test/ams_pools.h"

@@ -1,5 +1,5 @@
-/* Testudo: tests of what the debug variant of pools that mark and sweep looks at
-   (interface, section 2.25).
+/* Testudo: tests of what the debug variant of pools that mark and sweep looks
+   at (interface, section 2.25).
    SPDX-License-Identifier: BSD-2-Clause */
 #include "mpscams.h"
 #include "test/nodes.h"

@@ -1,5 +1,5 @@
-/* Testudo: what the shield opens to the collector, and what it opens or gives up
-   along with it; over a platform that records.
+/* Testudo: what the shield opens to the collector, and what it opens or gives
+   up along with it; over a platform that records.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "shield_story.h"
 #include "suite.h"

@@ -10,8 +10,8 @@
 typedef struct mps_fmt_s tdo_format_t;
 
 /* Missing methods are replaced by ones that assert when they are called, so
-   every pointer here can be called. References are client pointers, HEADER bytes
-   after an object's base. */
+   every pointer here can be called. References are client pointers, HEADER
+   bytes after an object's base. */
 struct mps_fmt_s {
   tdo_sig_t sig;
   mps_arena_t heap;

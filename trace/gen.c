@@ -164,7 +164,9 @@ void tdo_chain_destroy(tdo_chain_t *chain) {
 }
 
 void tdo_chain_set_tenure(tdo_chain_t *chain, double bytes) {
-  chain->heap->tenure.chains += (size_t)(bytes > 0) - (size_t)(chain->tenure > 0);
+  tdo_tenure_t *tenure = &chain->heap->tenure;
+
+  tenure->chains += (size_t)(bytes > 0) - (size_t)(chain->tenure > 0);
   chain->tenure = bytes;
 }
 

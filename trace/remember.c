@@ -105,8 +105,8 @@ static size_t remember_scan_run(mps_arena_t heap, tdo_gcseg_t *seg, size_t p,
   /* Pages that are opened for what reaches into them lose their bars, but are
      not therefore to be scanned now. */
   next = tdo_summary_next(&heap->summary, q,
-                       tdo_heap_page_up(heap, wide_limit),
-                       remember_mask(heap));
+                          tdo_heap_page_up(heap, wide_limit),
+                          remember_mask(heap));
   tdo_tell_own(heap, true);
   tdo_gcseg_expose(seg, wide_base, wide_limit);
   tdo_tell_own(heap, false);
