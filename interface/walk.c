@@ -4,14 +4,25 @@
 #include "mpscamc.h"
 #include "trace/walk.h"
 
-#define ENTRY_PARKED(arena, result)                                           \
+/* With the lock held: without COND, give it back and give up. */
+#define ENTRY_WALKS(arena, cond, result)                                      \
   do {                                                                        \
-    if ((arena)->clamp == TDO_UNCLAMPED || tdo_trace_busy(&(arena)->trace)) { \
+    if (!(cond)) {                                                            \
       TDO_ASSERT(false, "park the arena before walking it");                  \
       tdo_heap_leave(arena);                                                  \
       return result;                                                          \
     }                                                                         \
   } while (0)
+
+/* Is nothing of it being collected? */
+static bool walk_idle(mps_arena_t arena) {
+  return !tdo_trace_busy(&arena->trace);
+}
+
+/* Nor can that begin? */
+static bool walk_parked(mps_arena_t arena) {
+  return arena->clamp != TDO_UNCLAMPED && walk_idle(arena);
+}
 
 static TDO_NOINLINE mps_res_t
 walk_pool(mps_pool_t pool, mps_area_scan_t area, void *closure, void *hot) {
@@ -22,7 +33,7 @@ walk_pool(mps_pool_t pool, mps_area_scan_t area, void *closure, void *hot) {
   ENTRY_REQUIRE(area != NULL, "a walk needs a scanner", MPS_RES_PARAM);
   arena = pool->heap;
   ENTRY_ENTER(arena, MPS_RES_FAIL);
-  ENTRY_PARKED(arena, MPS_RES_LIMIT);
+  ENTRY_WALKS(arena, walk_parked(arena), MPS_RES_LIMIT);
   entry_scannable(arena, hot);
   res = tdo_walk_pool(pool, area, closure);
   tdo_heap_leave(arena);
@@ -84,8 +95,7 @@ void mps_amc_apply(mps_pool_t pool, mps_amc_apply_stepper_t step, void *p,
   ENTRY_REQUIRE(pool->klass->moving, "not a pool of class AMC or AMCZ", );
   arena = pool->heap;
   ENTRY_ENTER_OUTSIDE(arena, );
-  TDO_ASSERT(!tdo_trace_busy(&arena->trace),
-             "park the arena before walking it");
+  ENTRY_WALKS(arena, walk_idle(arena), );
   tdo_walk_objects(pool, walk_apply_step, &w);
   tdo_heap_leave(arena);
 }
@@ -96,7 +106,7 @@ static TDO_NOINLINE mps_res_t walk_roots(mps_arena_t arena,
   ENTRY_ARENA(arena, MPS_RES_PARAM);
   ENTRY_REQUIRE(step != NULL, "a walk needs a stepper", MPS_RES_PARAM);
   ENTRY_ENTER_OUTSIDE(arena, MPS_RES_FAIL);
-  ENTRY_PARKED(arena, MPS_RES_LIMIT);
+  ENTRY_WALKS(arena, walk_parked(arena), MPS_RES_LIMIT);
   entry_scannable(arena, hot);
   tdo_walk_roots(arena, step, p, s);
   tdo_heap_leave(arena);

@@ -39,9 +39,8 @@ static inline void amc_start_next(const amc_pool_t *amc, amc_seg_t *seg,
     ((uint32_t *)seg->starts)[seg->starts_known++] = (uint32_t)units;
 }
 
-/* Fill the table of object starts of the cards up to the one of ADDR. False
-   if there is no memory for it, or it would be too large (then walk from the
-   base). */
+/* Fill the table of object starts up to CARD. False if there is no memory for
+   it, or it would be too large (then walk from the base). */
 static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
   char *base = seg->gc.seg.base, *filled = tdo_gcseg_filled(&seg->gc), *p;
 

@@ -1,5 +1,6 @@
 /* Testudo: tests of walking pools and roots (interface, section 2.23).
    SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/heap.h" /* first: its functions have names of ours */
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -234,6 +235,22 @@ START_TEST(test_amc_apply) {
 }
 END_TEST
 
+/* What is being collected is no object's memory for certain: nothing is shown. */
+START_TEST(test_amc_apply_in_collection) {
+  heap_start(mps_class_amc());
+  push_nodes(0, 200000);
+  mps_arena_pause_time_set(arena, 0.0);
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  forget();
+  if (tdo_trace_busy(&arena->trace)) {
+    ASSERTED(mps_amc_apply(pool, apply_object, &seen, 43));
+    ck_assert_uint_eq(seen_bytes, 0);
+  }
+  mps_arena_park(arena);
+  heap_stop();
+}
+END_TEST
+
 /* ---- roots ---- */
 
 static size_t met, met_table;
@@ -356,6 +373,7 @@ END_TEST
 SUITE_MAIN("walk", 30, test_pool_walk, test_pool_walk_header,
            test_pool_walk_leaf, test_pool_walk_stops, test_pool_walk_changes,
            test_pool_walk_manual, test_formatted_objects_walk,
-           test_walk_in_collection, test_amc_apply, test_roots_walk,
+           test_walk_in_collection, test_amc_apply,
+           test_amc_apply_in_collection, test_roots_walk,
            test_roots_walk_thread, test_roots_walk_failing,
            test_walk_misuse)
