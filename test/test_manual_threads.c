@@ -8,8 +8,9 @@
 #include "test/pools.h"
 #include "test/random.h"
 #include "test/suite.h"
+#include "testudo.h"
 
-enum { THREADS = 3, ROUNDS = 20000, BLOCKS = 64 };
+enum { THREADS = 3, ROUNDS = 20000, BLOCKS = 64, CHECKS = 50 };
 
 static mps_pool_t pool;
 
@@ -65,6 +66,8 @@ START_TEST(points_of_threads) {
                             mps_args_none) == MPS_RES_OK);
   for (size_t i = 0; i < THREADS; ++i)
     REQUIRE(pthread_create(&threads[i], NULL, work, (void *)(i + 1)) == 0);
+  for (size_t i = 0; i < CHECKS; ++i)
+    tdo_arena_check(arena); /* which does not stop them */
   for (size_t i = 0; i < THREADS; ++i)
     REQUIRE(pthread_join(threads[i], NULL) == 0);
   for (size_t i = 0; i < BLOCKS; ++i)

@@ -96,6 +96,14 @@ static mps_res_t sanity_root(mps_arena_t heap, tdo_root_t *root,
   return MPS_RES_OK;
 }
 
+/* Points of pools that are not automatic are in use, perhaps: their threads
+   need not be registered, and then are not stopped. */
+static void sanity_points(const tdo_pool_t *pool) {
+  if (pool->klass->automatic)
+    TDO_RING_FOR(node, &pool->aps)
+      (void)tdo_ap_check(TDO_RING_ENTRY(tdo_ap_t, pool_ring, node));
+}
+
 /* The records of what the client made. */
 static void sanity_records(mps_arena_t heap) {
   (void)tdo_heap_check(heap);
@@ -111,8 +119,7 @@ static void sanity_records(mps_arena_t heap) {
   TDO_RING_FOR(node, &heap->pools) {
     tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
     (void)tdo_pool_check(pool);
-    TDO_RING_FOR(ap_node, &pool->aps)
-    (void)tdo_ap_check(TDO_RING_ENTRY(tdo_ap_t, pool_ring, ap_node));
+    sanity_points(pool);
   }
 }
 
