@@ -201,6 +201,49 @@ START_TEST(test_walk_what_others_allocate) {
 }
 END_TEST
 
+/* The function of a pool walk has its objects to itself: it may write back what
+   it read, as scan methods do. */
+static atomic_size_t ticks;
+
+static void *tick(void *p) {
+  mps_thr_t t;
+  REQUIRE(mps_thread_reg(&t, arena) == MPS_RES_OK);
+  while (!atomic_load(&ending))
+    (void)atomic_fetch_add(&ticks, 1);
+  mps_thread_dereg(t);
+  return p;
+}
+
+static mps_res_t look_alone(mps_ss_t ss, void *base, void *limit,
+                            void *closure) {
+  size_t before = atomic_load(&ticks);
+  (void)ss, (void)base, (void)limit;
+  for (size_t i = 0; i < 20; ++i)
+    (void)usleep(1000);
+  REQUIRE(atomic_load(&ticks) == before);
+  ++*(size_t *)closure;
+  return MPS_RES_OK;
+}
+
+START_TEST(test_walk_alone) {
+  mps_pool_class_t classes[] = {mps_class_amc(), mps_class_ams(),
+                                mps_class_awl()};
+  pthread_t thread;
+  size_t looked = 0;
+  heap_start(classes[_i]);
+  table[0] = node(2);
+  ck_assert_int_eq(pthread_create(&thread, NULL, tick, NULL), 0);
+  while (atomic_load(&ticks) == 0)
+    (void)usleep(1000);
+  mps_arena_park(arena);
+  ck_assert_int_eq(mps_pool_walk(pool, look_alone, &looked), MPS_RES_OK);
+  ck_assert_uint_gt(looked, 0);
+  atomic_store(&ending, true);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  heap_stop();
+}
+END_TEST
+
 /* Threads blocked in system calls stop, and the calls are not disturbed. */
 static int pipes[2];
 
@@ -667,4 +710,5 @@ SUITE_LOOPS_MAIN("thread", 60, {test_blocked, 1}, {test_exit_registered, 1},
                  {test_cancelled_arenas, 2}, {test_signal_in_collection, 1},
                  {test_signal_anywhere, 1}, {test_postmortem, 1},
                  {test_postmortem_at_rest, 1}, {test_allocate_and_mutate, 2},
-                 {test_walk_what_others_allocate, 5}, {test_look_up, 1})
+                 {test_walk_what_others_allocate, 5}, {test_walk_alone, 3},
+                 {test_look_up, 1})

@@ -39,13 +39,17 @@ static bool walk_area_visit(void *closure, tdo_pool_t *pool, char *base,
   return w->res == MPS_RES_OK;
 }
 
+/* A scan method may write each reference back, changed or not: a thread that
+   stored another one meanwhile would lose it. */
 mps_res_t tdo_walk_pool(tdo_pool_t *pool, mps_area_scan_t area,
                         void *closure) {
   walk_area_t w = {area, closure, MPS_RES_OK};
 
   TDO_CHECK(!tdo_trace_busy(&pool->heap->trace));
-  if (pool->klass->walk != NULL)
+  if (pool->klass->walk != NULL) {
+    tdo_threads_stop(pool->heap);
     (void)pool->klass->walk(pool, walk_area_visit, &w);
+  }
   return w.res;
 }
 
