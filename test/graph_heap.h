@@ -1,4 +1,4 @@
-/* Testudo: the heap of test_graph.c: the format of its objects, its pools, and
+/* Testudo: the heap of graph_work.h: the format of its objects, its pools, and
    whether all that is as the model has it.
    SPDX-License-Identifier: BSD-2-Clause */
 #ifndef TDO_TEST_GRAPH_HEAP_H
@@ -174,8 +174,17 @@ typedef struct place { /* a pool */
   size_t header, align;
   bool moves, leaves, interior;
   mps_ap_t ap[POINTS]; /* null: none */
+  size_t points;
   mps_rank_t rank[POINTS];
 } place_t;
+
+static unsigned calm; /* if not 0, what the program asks for is there */
+
+/* Does RES say that there was no memory? */
+static bool memory_code(mps_res_t res) {
+  return res == MPS_RES_MEMORY || res == MPS_RES_RESOURCE ||
+         res == MPS_RES_COMMIT_LIMIT;
+}
 
 static place_t places[POOLS];
 static mps_chain_t chains[CHAINS];
@@ -183,6 +192,15 @@ static mps_pool_t manual, units, temporal;
 static mps_ap_t temporal_ap;
 static size_t blocks[3]; /* of roots, in each */
 static size_t found, finalized, cleared, refused;
+
+/* False if RES says so, which it may. */
+static bool had(mps_res_t res) {
+  if (res == MPS_RES_OK)
+    return true;
+  REQUIRE(memory_code(res) && calm == 0);
+  ++refused;
+  return false;
+}
 
 static size_t header_of(const object_t *o) {
   return places[o->pool].header;
@@ -391,10 +409,8 @@ static void do_finalize(void) {
   object_t *o = roots[0].to[s];
   if (o == NULL)
     return;
-  if (mps_finalize(arena, (mps_addr_t *)&roots[0].word[s]) == MPS_RES_OK)
-    ++o->registered;
-  else
-    ++refused;
+  o->registered +=
+      had(mps_finalize(arena, (mps_addr_t *)&roots[0].word[s]));
 }
 
 static void do_definalize(void) {
@@ -486,18 +502,20 @@ static mps_pool_class_t class_of(size_t which) {
   return classes[which];
 }
 
-/* Of N generations. */
+/* Of N generations; null if that is refused. */
 static mps_chain_t new_chain(size_t n) {
   mps_gen_param_s gens[CHAINS];
   mps_chain_t chain;
   for (size_t i = 0; i < n; ++i)
-    gens[i] = (mps_gen_param_s){8 + random_below(200) * (i + 1), 0.5};
-  REQUIRE(mps_chain_create(&chain, arena, n, gens) == MPS_RES_OK);
-  return chain;
+    gens[i] = (mps_gen_param_s){
+        random_below(6) == 0 ? 1 + random_below(2) * 1000000
+                             : 8 + random_below(200) * (i + 1),
+        (double)random_below(11) / 10};
+  return had(mps_chain_create(&chain, arena, n, gens)) ? chain : NULL;
 }
 
-static void open_format(place_t *p) {
-  bool has = p->header > 0;
+static bool open_format(place_t *p) {
+  bool has = p->header > 0, ok;
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_FMT_ALIGN, p->align);
     MPS_ARGS_ADD(args, MPS_KEY_FMT_HEADER_SIZE, p->header * WORD);
@@ -506,18 +524,27 @@ static void open_format(place_t *p) {
     MPS_ARGS_ADD(args, MPS_KEY_FMT_FWD, has ? forward2 : forward0);
     MPS_ARGS_ADD(args, MPS_KEY_FMT_ISFWD, has ? forwarded2 : forwarded0);
     MPS_ARGS_ADD(args, MPS_KEY_FMT_PAD, pad);
-    REQUIRE(mps_fmt_create_k(&p->format, arena, args) == MPS_RES_OK);
+    ok = had(mps_fmt_create_k(&p->format, arena, args));
   }
   MPS_ARGS_END(args);
+  return ok;
 }
 
+/* Memory may be limited no more when something is to be made. */
+static void lift_limit(void) {
+  if (random_below(4) != 0)
+    (void)mps_arena_commit_limit_set(arena, SIZE_MAX);
+}
+
+/* There is none if it is refused. */
 static void open_point(place_t *p, size_t i) {
-  (void)mps_arena_commit_limit_set(arena, SIZE_MAX);
+  lift_limit();
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_RANK, p->rank[i]);
     if (p->moves && random_below(4) == 0) /* for AMC, where to make objects */
       MPS_ARGS_ADD(args, MPS_KEY_GEN, random_below(2));
-    REQUIRE(mps_ap_create_k(&p->ap[i], p->pool, args) == MPS_RES_OK);
+    if (!had(mps_ap_create_k(&p->ap[i], p->pool, args)))
+      p->ap[i] = NULL;
   }
   MPS_ARGS_END(args);
 }
@@ -531,32 +558,47 @@ static void open_points(place_t *p, size_t which) {
       [AWL0] = {e, w},
       [AEPH] = {e, w, mps_rank_ephemeron()}};
   size_t n = p->leaves ? 1 : which == AMC || which == AEPH ? 3 : 2;
+  p->points = n;
   for (size_t i = 0; i < n; ++i) {
     p->rank[i] = p->leaves ? e : ranks[which][i];
     open_point(p, i);
   }
 }
 
+/* The same, or P has only some of its points. */
 static void open_place(place_t *p, size_t which, bool has_header,
                        bool own_chain) {
   size_t gens = random_below(CHAINS);
   mps_chain_t chain = chains[gens];
+  bool ok;
   memset(p, 0, sizeof *p);
-  (void)mps_arena_commit_limit_set(arena, SIZE_MAX);
+  lift_limit();
   p->header = has_header ? HEADER : 0;
   p->align = has_header ? 4 * WORD : WORD;
   p->moves = which == AMC || which == AMCZ;
   p->leaves = which == AMCZ || which == LO;
   p->interior = random_below(4) != 0;
-  open_format(p);
-  if (own_chain)
+  if (!open_format(p))
+    return;
+  if (own_chain) {
     chain = p->chain = new_chain(1 + random_below(CHAINS));
+    if (chain == NULL) {
+      mps_fmt_destroy(p->format);
+      return;
+    }
+  }
   MPS_ARGS_BEGIN(args) {
     MPS_ARGS_ADD(args, MPS_KEY_FORMAT, p->format);
     if (own_chain || random_below(4) != 0) /* else the arena's, of two */
       MPS_ARGS_ADD(args, MPS_KEY_CHAIN, chain);
     else
       gens = 1;
+    if (p->moves && random_below(3) == 0)
+      MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY,
+                   (size_t)1 << (6 + random_below(12)));
+    if (p->moves && random_below(3) == 0)
+      MPS_ARGS_ADD(args, MPS_KEY_LARGE_SIZE,
+                   (size_t)1 << (8 + random_below(12)));
     if (p->moves)
       MPS_ARGS_ADD(args, MPS_KEY_INTERIOR, p->interior);
     else if (!own_chain) /* mostly the last one, which all chains share */
@@ -565,19 +607,26 @@ static void open_place(place_t *p, size_t which, bool has_header,
     if (which == AWL || which == AWL0)
       MPS_ARGS_ADD(args, MPS_KEY_AWL_FIND_DEPENDENT,
                    has_header ? dependent2 : dependent0);
-    REQUIRE(mps_pool_create_k(&p->pool, arena, class_of(which), args) ==
-            MPS_RES_OK);
+    ok = had(mps_pool_create_k(&p->pool, arena, class_of(which), args));
   }
   MPS_ARGS_END(args);
+  if (!ok) {
+    p->pool = NULL;
+    if (p->chain != NULL)
+      mps_chain_destroy(p->chain);
+    mps_fmt_destroy(p->format);
+    return;
+  }
   open_points(p, which);
 }
 
 static void open_stack(place_t *p) {
   memset(p, 0, sizeof *p);
   p->align = WORD;
-  open_format(p);
+  REQUIRE(open_format(p));
   REQUIRE(mps_pool_create(&p->pool, arena, mps_class_snc(), p->format) ==
           MPS_RES_OK);
+  p->points = POINTS;
   for (size_t i = 0; i < POINTS; ++i) {
     p->rank[i] = mps_rank_exact();
     open_point(p, i);
