@@ -33,8 +33,7 @@ typedef struct tdo_vm tdo_vm_t;
 struct tdo_vm {
   size_t page_size; /* bytes, a power of two */
   tdo_vm_counters_t counters;
-  /* Bytes that are committed and not writable now, in all arenas, less those
-     that are writable and not committed (so it may be "negative"). The system
+  /* Bytes that are committed and not writable now, in all arenas. The system
      may not count them, but they must be writable again: commit and room leave
      them out of what there is. */
   atomic_size_t owed;

@@ -43,25 +43,20 @@ static size_t access_others(const tdo_shield_t *sh, size_t first, size_t limit,
   return others;
 }
 
-/* Of an access that allows writing, bit 1 is set in what is given. */
-size_t tdo_shield_writable(const tdo_shield_t *sh, size_t first,
-                           size_t limit) {
-  size_t writable = 0;
+/* Of an access that allows writing, bit 1 is set in what is given. What can be
+   written and has no memory, since a call was widened, pays for nothing. */
+size_t tdo_shield_owed(const tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t owed = 0;
   if (first >= limit)
     return 0;
   TDO_LANES_FOR(group, first, limit) {
     tdo_lanes_t given = tdo_shield_given(tdo_lanes_load(sh->actual, group));
-    writable += tdo_lanes_count(given >> 1 & tdo_lanes_all(1) &
-                                tdo_lanes_mask(group, first, limit));
+    tdo_lanes_t committed = tdo_lanes_load(sh->state, group) /
+                            TDO_PAGE_COMMITTED;
+    owed += tdo_lanes_count(committed & ~(given >> 1) & tdo_lanes_all(1) &
+                            tdo_lanes_mask(group, first, limit));
   }
-  return writable;
-}
-
-size_t tdo_shield_count_owed(const tdo_shield_t *sh) {
-  size_t committed = 0;
-  for (size_t page = sh->used_low; page < sh->used_high; ++page)
-    committed += (sh->state[page] & TDO_PAGE_COMMITTED) != 0;
-  return committed - tdo_shield_writable(sh, sh->used_low, sh->used_high);
+  return owed;
 }
 
 void tdo_shield_owe(tdo_shield_t *sh, size_t n) {
@@ -69,17 +64,6 @@ void tdo_shield_owe(tdo_shield_t *sh, size_t n) {
   if (n != 0)
     (void)atomic_fetch_add_explicit(&sh->vm->owed, n << sh->page_shift,
                                     memory_order_relaxed);
-}
-
-/* [FIRST, LIMIT) is about to have ACCESS: what the closing call took for owed
-   was perhaps more. */
-static void access_owe(tdo_shield_t *sh, size_t first, size_t limit,
-                       unsigned access) {
-  size_t closed = tdo_shield_writable(sh, first, limit);
-  if (tdo_shield_given(access) >> 1 & 1)
-    closed -= limit - first;
-  tdo_shield_owe(sh, closed - sh->owed_ahead);
-  sh->owed_ahead = 0;
 }
 
 size_t tdo_shield_count_mappings(const tdo_shield_t *sh) {
@@ -91,13 +75,17 @@ size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
                               unsigned access) {
   size_t changed = access_others(sh, first, limit, access);
   size_t low = tdo_max(first, 1), high = tdo_min(limit + 1, sh->pages);
-  size_t edges;
-  if (changed > 0 || sh->owed_ahead > 0)
-    access_owe(sh, first, limit, access);
-  if (changed == 0)
+  /* What the closing call took for owed was perhaps more. */
+  size_t owed = sh->owed_ahead, edges;
+  sh->owed_ahead = 0;
+  if (changed == 0) {
+    tdo_shield_owe(sh, (size_t)0 - owed);
     return 0;
+  }
+  owed += tdo_shield_owed(sh, first, limit);
   edges = tdo_shield_edges(sh, low, high);
   memset(sh->actual + first, (int)access, limit - first);
+  tdo_shield_owe(sh, tdo_shield_owed(sh, first, limit) - owed);
   sh->used_low = tdo_min(sh->used_low, first);
   sh->used_high = tdo_max(sh->used_high, limit);
   if (first > 0)
@@ -159,6 +147,30 @@ bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
   return access_ask(sh, first, limit, access);
 }
 
+/* Close [FIRST, LIMIT), of which nothing was ever in use; false if refused: it
+   lies in one mapping, so nothing has changed then. */
+static bool access_close_unused(tdo_shield_t *sh, size_t first, size_t limit) {
+  size_t n = limit - first;
+  if (n == 0)
+    return true;
+  tdo_shield_count_call(sh, n);
+  if (sh->vm->protect(sh->vm, sh->base + (first << sh->page_shift),
+                      n << sh->page_shift, TDO_ACCESS_NONE) == MPS_RES_OK)
+    return true;
+  ++sh->stats.calls_refused;
+  return false;
+}
+
+void tdo_shield_close_rest(tdo_shield_t *sh, size_t *first_io,
+                           size_t *limit_io) {
+  if (*limit_io - *first_io < sh->pages)
+    return;
+  if (access_close_unused(sh, 0, sh->used_low))
+    *first_io = sh->used_low;
+  if (access_close_unused(sh, sh->used_high, sh->pages))
+    *limit_io = sh->used_high;
+}
+
 /* Set and note the access of a range; false if refused. */
 static bool access_call(tdo_shield_t *sh, size_t first, size_t limit,
                         tdo_access_t access) {
@@ -166,6 +178,7 @@ static bool access_call(tdo_shield_t *sh, size_t first, size_t limit,
     return tdo_shield_track_access(sh, first, limit, access);
   if (!tdo_shield_protect(sh, first, limit, access))
     return false;
+  tdo_shield_close_rest(sh, &first, &limit);
   tdo_shield_changed(sh, tdo_shield_note_access(sh, first, limit, access));
   return true;
 }
@@ -242,7 +255,8 @@ static bool access_open_wider(tdo_shield_t *sh, size_t first, size_t limit) {
       tdo_shield_stop(sh);
     if (access_call(sh, first, limit, TDO_ACCESS_WRITE)) {
       access_drop(sh, first, limit);
-      tdo_bits_clear_range(sh->differ, first, limit);
+      tdo_bits_clear_range(sh->differ, tdo_max(first, sh->used_low),
+                           tdo_min(limit, sh->used_high));
       return true;
     }
   }
@@ -343,7 +357,8 @@ void tdo_shield_catch_up(tdo_shield_t *sh) {
   sh->differ_low = tdo_min(sh->differ_low, sh->forced_low);
   sh->differ_high = tdo_max(sh->differ_high, sh->forced_high);
   sh->stats.mappings = tdo_shield_count_mappings(sh);
-  tdo_shield_owe(sh, tdo_shield_count_owed(sh) - sh->owed);
+  tdo_shield_owe(sh, tdo_shield_owed(sh, sh->used_low, sh->used_high) -
+                         sh->owed);
   sh->owed_ahead = 0;
   sh->forced_low = sh->pages;
   sh->forced_high = 0;

@@ -234,6 +234,7 @@ bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
   if (!sh->harvested)
     dirty_forget(sh, first, limit);
   if (access == TDO_ACCESS_WRITE) {
+    tdo_shield_close_rest(sh, &first, &limit);
     dirty_disarm(sh, first, limit);
     (void)tdo_shield_note_access(sh, first, limit, access);
   } else {

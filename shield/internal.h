@@ -190,10 +190,13 @@ size_t tdo_shield_note_access(tdo_shield_t *sh, size_t first, size_t limit,
                               unsigned access);
 /* N pages more are owed, or with a "negative" N fewer (.owed). */
 void tdo_shield_owe(tdo_shield_t *sh, size_t n);
-/* What is owed, from scratch. */
-size_t tdo_shield_count_owed(const tdo_shield_t *sh);
-/* Pages of [FIRST, LIMIT) that can be written. */
-size_t tdo_shield_writable(const tdo_shield_t *sh, size_t first, size_t limit);
+/* Pages of [FIRST, LIMIT) that are owed, from scratch. */
+size_t tdo_shield_owed(const tdo_shield_t *sh, size_t first, size_t limit);
+/* [*FIRST_IO, *LIMIT_IO) was opened. If that is the whole window, close again
+   what was never in use, so that nobody has to look at it; the rest of it, if
+   that is not refused. */
+void tdo_shield_close_rest(tdo_shield_t *sh, size_t *first_io,
+                           size_t *limit_io);
 /* Give [FIRST, LIMIT), whose adopted pages want ACCESS, that access, or more
    if the system refuses. The pages differ no longer. */
 void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,

@@ -103,7 +103,9 @@ static bool shield_check_page(const tdo_shield_t *sh, size_t page) {
 
 /* .owed, from scratch */
 static bool shield_check_owed(const tdo_shield_t *sh) {
-  return sh->forced || sh->owed - sh->owed_ahead == tdo_shield_count_owed(sh);
+  return sh->forced ||
+         sh->owed - sh->owed_ahead ==
+             tdo_shield_owed(sh, sh->used_low, sh->used_high);
 }
 
 bool tdo_shield_check(const tdo_shield_t *sh) {
@@ -145,7 +147,7 @@ void tdo_shield_committed(tdo_shield_t *sh, size_t first, size_t limit) {
   TDO_CRITICAL(tdo_shield_all(sh, first, limit, TDO_PAGE_ADOPTED, 0));
   if (first < limit) {
     memset(sh->state + first, TDO_PAGE_COMMITTED, limit - first);
-    tdo_shield_owe(sh, limit - first);
+    tdo_shield_owe(sh, tdo_shield_owed(sh, first, limit));
     (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_WRITE);
   }
 }
@@ -161,9 +163,9 @@ void tdo_shield_decommitted(tdo_shield_t *sh, size_t first, size_t limit) {
   tdo_shield_request(sh, TDO_REQUEST_DECOMMITTED, 0, first, limit);
   TDO_CRITICAL(tdo_shield_all(sh, first, limit, TDO_PAGE_ADOPTED, 0));
   if (first < limit) {
+    tdo_shield_owe(sh, (size_t)0 - tdo_shield_owed(sh, first, limit));
     memset(sh->state + first, 0, limit - first);
     (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_NONE);
-    tdo_shield_owe(sh, first - limit);
     tdo_shield_track_renew(sh, first, limit);
   }
 }

@@ -23,8 +23,8 @@
              gone.
    .opened   after tdo_shield_expose, every page of the range is accessible.
    .count    `mappings` = number of maximal runs of equal actual access.
-   .owed     `owed` = committed pages less writable ones; the platform knows
-             (code/vm.h), so that what is closed can be opened again.
+   .owed     `owed` = committed pages that cannot be written; the platform
+             knows (code/vm.h), so that they can be opened again.
    .forced   after tdo_shield_force_open, .differ, .count and .owed may not hold
              before the next flush, for that page.
 
@@ -175,7 +175,7 @@ struct tdo_shield {
   size_t ahead_low, ahead_high;
   size_t run_first, run_limit; /* pages exposed one after the other */
   size_t run_before;           /* how many in the session before */
-  size_t owed;       /* pages (.owed), perhaps less than 0, */
+  size_t owed;       /* pages (.owed), */
   size_t owed_ahead; /* and more, of a closing call not noted yet */
   size_t reach;  /* see tdo_shield_set_reach */
   size_t queued; /* ranges since the last flush */

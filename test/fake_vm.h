@@ -54,6 +54,12 @@ static void fake_note(fake_vm_t *fake, size_t first, size_t limit) {
   }
 }
 
+/* Did the call's PAGES have one access? The kernel changes mapping by mapping:
+   it refuses to split one before it changes any of it. */
+static bool fake_alike(const fake_vm_t *fake, size_t pages) {
+  return memcmp(fake->before, fake->before + 1, pages - 1) == 0;
+}
+
 static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
                               tdo_access_t access) {
   fake_vm_t *fake = (fake_vm_t *)(void *)vm;
@@ -67,7 +73,7 @@ static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
   } else if (fake->refuse_of > 0 && pages < fake->pages &&
              random_below(fake->refuse_of) == 0) {
     ok = false;
-    touched = random_below(pages);
+    touched = fake_alike(fake, pages) ? 0 : random_below(pages);
   }
   if (touched > 0)
     ok = fake->protect(vm, base, touched * vm->page_size, access) ==

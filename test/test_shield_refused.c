@@ -57,7 +57,52 @@ START_TEST(refused_opening) {
     tdo_shield_lower(&shield, 33, 34, TDO_BAR_WRITE);
     tdo_shield_leave(&shield);
     ck_story("not-write[33,34) not-write[30,40) not-write[0,100) "
-             "write[0,2048) lost1[30,33) lost1[34,40) ");
+             "write[0,2048) none[100,2048) lost1[30,33) lost1[34,40) ");
+    ck_assert_uint_eq(shield.used_high, 100);
+    end();
+  }
+}
+END_TEST
+
+static unsigned may; /* have what access */
+
+/* No call but over the whole window, or for that. */
+static mps_res_t refused_parts(tdo_vm_t *vm, void *base, size_t size,
+                               tdo_access_t access) {
+  fake.refuse_next = access != may && size < PAGES * vm->page_size;
+  return told_protect(vm, base, size, access);
+}
+
+/* The whole window is opened. What was never in use is closed again, if that
+   is not refused; what has no memory, and stays open, pays for nothing that is
+   owed. */
+START_TEST(opened_window) {
+  for (unsigned refused = 0; refused < 2; ++refused) {
+    begin(TDO_SHIELD_RANGED, 100, 100);
+    telling = false;
+    fake_commit(&fake, 300, 310, true);
+    tdo_shield_committed(&shield, 300, 310);
+    tdo_shield_raise(&shield, 10, 20, TDO_BAR_WRITE);
+    tdo_shield_raise(&shield, 30, 40, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(shield.owed, 20);
+    may = refused ? TDO_ACCESS_READ : TDO_ACCESS_NONE;
+    fake.twin.vm.protect = refused_parts;
+    tdo_shield_lower(&shield, 33, 34, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    fake.twin.vm.protect = told_protect;
+    ck_assert_uint_eq(fake.access[200], TDO_ACCESS_WRITE);
+    ck_assert_uint_eq(shield.used_high, refused ? PAGES : 310);
+    ck_assert_uint_eq(shield.owed, 0);
+    tdo_shield_raise(&shield, 50, 51, TDO_BAR_WRITE);
+    tdo_shield_leave(&shield);
+    ck_assert_uint_eq(shield.owed, 1);
+    fake_commit(&fake, 200, 201, true);
+    tdo_shield_committed(&shield, 200, 201);
+    ck_assert_uint_eq(shield.owed, 1);
+    fake_commit(&fake, 200, 201, false);
+    tdo_shield_decommitted(&shield, 200, 201);
+    ck_assert_uint_eq(shield.owed, 1);
     end();
   }
 }
@@ -376,6 +421,7 @@ int main(void) {
   tcase_add_checked_fixture(tests, setup, NULL);
   tcase_add_test(tests, refused_closing);
   tcase_add_test(tests, refused_opening);
+  tcase_add_test(tests, opened_window);
   tcase_add_test(tests, refused_memory);
   tcase_add_test(tests, refused_opening_stops);
   tcase_add_test(tests, refused_all);
