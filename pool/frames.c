@@ -19,7 +19,8 @@ void tdo_frames_detach(tdo_ap_t *ap) {
 mps_res_t tdo_frames_push(mps_frame_t *frame_o, tdo_ap_t *ap) {
   tdo_extent_t *extent = ap->seg;
 
-  if (extent == NULL) {
+  /* Of a buffer that is used up the blocks may be free, and the extent gone. */
+  if (extent == NULL || ap->pub.init == ap->limit) {
     *frame_o = NULL;
     return MPS_RES_OK;
   }
@@ -46,4 +47,9 @@ TDO_NO_SANITIZE void tdo_frames_freed(tdo_extent_t *extent, const char *base,
     if (base >= ap->base && base < (char *)ap->pub.init)
       ap->base = limit;
   }
+}
+
+void tdo_frames_leave(tdo_extent_t *extent) {
+  while (!tdo_ring_empty(&extent->framed))
+    tdo_ring_remove(extent->framed.next);
 }

@@ -22,5 +22,7 @@ mps_res_t tdo_frames_pop(tdo_ap_t *ap, mps_frame_t frame);
 /* [BASE, LIMIT), a block in EXTENT, was freed: no point goes back over it.
    Linear in the points with frames in their buffers there. */
 void tdo_frames_freed(tdo_extent_t *extent, const char *base, char *limit);
+/* EXTENT ceases: all blocks of the buffers there were freed. */
+void tdo_frames_leave(tdo_extent_t *extent);
 
 #endif /* TDO_POOL_FRAMES_H */

@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "pool/extents.h"
+#include "pool/frames.h"
 #include "code/check.h"
 #include "code/event.h"
 
@@ -101,6 +102,7 @@ static void freelist_free(tdo_freelist_t *fl, tdo_extent_t *e) {
 
 static void freelist_unmake(tdo_freelist_t *fl, tdo_extent_t *e) {
   TDO_CHECK(e->held == 0);
+  tdo_frames_leave(e);
   tdo_extents_remove(fl, e);
   tdo_ring_remove(&e->fresh_ring);
   tdo_ring_remove(&e->seg.pool_ring);

@@ -480,6 +480,51 @@ START_TEST(frame_of_another_buffer) {
 }
 END_TEST
 
+/* Where a point used up its buffer and all of that was freed, the extent is
+   gone, while the point stands there: a frame there is none, and what had
+   frames there leaves no trace. */
+START_TEST(frame_where_nothing_is) {
+  enum { TIMES = 50 };
+  size_t size = suite_pages(1);
+  mps_pool_t pool;
+  mps_ap_t ap, second;
+  mps_frame_t frame;
+
+  start();
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, size);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.0);
+    ck_assert_int_eq(mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  ap = point(pool);
+  second = point(pool);
+  for (size_t i = 0; i < TIMES; ++i) {
+    char *p = make(ap, size / 2), *q;
+    tdo_extent_t *extent = tdo_ap_of(ap)->seg;
+    if (i % 2 == 0)
+      ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+    q = make(ap, size / 2);
+    ck_assert_ptr_eq(q, p + size / 2);
+    mps_free(pool, p, size / 2);
+    mps_free(pool, q, size / 2);
+    ck_assert_uint_eq(mps_pool_total_size(pool), 0);
+    memset(&extent->framed, 0, sizeof extent->framed); /* nobody's now */
+    ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+    ck_assert_int_eq(mps_ap_frame_pop(ap, frame), MPS_RES_OK);
+    ck_assert_ptr_eq(ap->init, ap->limit);
+    ck_assert_ptr_null(extent->framed.next);
+    ck_assert_ptr_null(extent->framed.prev);
+    mps_free(pool, make(second, size), size);
+  }
+  mps_ap_destroy(ap);
+  mps_ap_destroy(second);
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 START_TEST(patterns) {
   mps_pool_t pool;
   mps_ap_t ap;
@@ -789,7 +834,8 @@ START_TEST(over_borders) {
 END_TEST
 
 SUITE_MAIN("mvff", 60, placement, extension, spare, none_spare,
-           spare_in_short_runs, growing_buffer, partial_free, misuse, bad_arguments, arguments,
-           points, frames, framed_points, frame_of_another_buffer, patterns,
+           spare_in_short_runs, growing_buffer, partial_free, misuse,
+           bad_arguments, arguments, points, frames, framed_points,
+           frame_of_another_buffer, frame_where_nothing_is, patterns,
            without_end, no_memory, small_arena, at_random, large_blocks,
            for_others, over_borders)
