@@ -30,9 +30,9 @@
    .limit    committed bytes (tables included) <= commit limit.
    .spare    spare bytes <= spare fraction * committed, both less what is held,
              and <= spare_bytes, once tdo_space_settle was called; between,
-             giving back a lot at once is spread over several calls. Where
-             that is not all of it, fresh memory is not added to more than
-             TDO_SPARE_DEFAULT of it.
+             giving back a lot at once is spread over several calls, and a
+             little stays. Where that is not all of it, fresh memory is not
+             added to more than TDO_SPARE_DEFAULT of it.
 
    All functions need the arena's lock unless they say otherwise. */
 #ifndef TDO_ARENA_SPACE_H

@@ -179,6 +179,7 @@ void tdo_space_drain(tdo_space_t *sp, size_t target) {
 
 #define EASE_BYTES ((size_t)16 << 20) /* a millisecond's worth of giving back */
 #define EASE_SHARE 8 /* 1/8 more than what the system refused to take */
+#define EASE_LEAST ((size_t)4 << 20) /* that is not worth a call */
 
 /* What is held is kept once, not as often as the fraction says. */
 static size_t memory_most(const tdo_space_t *sp) {
@@ -190,10 +191,25 @@ static bool memory_over(const tdo_space_t *sp) {
   return sp->vm != NULL && tdo_space_spare(sp) > memory_most(sp);
 }
 
+/* Who asks for less spare memory than usual asks so of what is held, too, and
+   of what is not worth a call. */
+static size_t memory_share(const tdo_space_t *sp, size_t bytes) {
+  double share = tdo_fmin(1, sp->spare_fraction / TDO_SPARE_DEFAULT);
+
+  return (size_t)(share * (double)bytes);
+}
+
+/* Is it worth giving back? In a small arena one block may be too much to keep,
+   and wanted again next. */
+static bool memory_worth(const tdo_space_t *sp) {
+  return memory_over(sp) &&
+         tdo_space_spare(sp) > memory_share(sp, EASE_LEAST);
+}
+
 bool tdo_space_ease(tdo_space_t *sp) {
   size_t spare = tdo_space_spare(sp), target;
 
-  if (!memory_over(sp) || spare < sp->ease_at)
+  if (!memory_worth(sp) || spare < sp->ease_at)
     return false;
   /* Late, and in large pieces: go well below the limit. */
   target = tdo_max(memory_most(sp) / 2, spare - tdo_min(spare, EASE_BYTES));
@@ -204,7 +220,7 @@ bool tdo_space_ease(tdo_space_t *sp) {
      refused again: not before there is so much more that it is worth it. */
   spare = tdo_space_spare(sp);
   sp->ease_at = spare > target ? spare + spare / EASE_SHARE : 0;
-  return sp->ease_at == 0 && memory_over(sp);
+  return sp->ease_at == 0 && memory_worth(sp);
 }
 
 void tdo_space_settle(tdo_space_t *sp) {
@@ -396,25 +412,18 @@ mps_res_t tdo_space_commit_limit_set(tdo_space_t *sp, size_t limit) {
   return MPS_RES_OK;
 }
 
-/* Who asks for less spare memory than usual asks so of the nursery, too. */
-static size_t memory_hold(const tdo_space_t *sp, size_t bytes) {
-  double share = tdo_fmin(1, sp->spare_fraction / TDO_SPARE_DEFAULT);
-
-  return (size_t)(share * (double)bytes);
-}
-
 void tdo_space_spare_set(tdo_space_t *sp, double fraction) {
   sp->spare_fraction = fraction;
   sp->spare_bytes = SIZE_MAX;
   if (sp->vm == NULL)
     return;
-  sp->held = memory_hold(sp, sp->held);
+  sp->held = memory_share(sp, sp->held);
   tdo_space_settle(sp);
   if (memory_over(sp)) /* who asks for it has the mappings to spend */
     memory_shrink(sp, memory_most(sp) + tdo_min(sp->spare, sp->held), true);
 }
 
 void tdo_space_hold(tdo_space_t *sp, size_t bytes) {
-  sp->held = memory_hold(sp, bytes);
+  sp->held = memory_share(sp, bytes);
   (void)tdo_space_ease(sp);
 }

@@ -536,6 +536,37 @@ START_TEST(test_parted) {
 }
 END_TEST
 
+/* A block that is all there is, freed and wanted again over and over, takes no
+   calls, unless it is large or little is to be spare. Who asks sees what is to
+   be. */
+START_TEST(test_little) {
+  static const struct {
+    size_t zones;
+    double spare;
+    bool stays;
+  } cases[] = {{3, 0.75, true}, {1, 0.25, true},   {3, 0.25, false},
+               {9, 0.75, false}, {1, 0.0, false}};
+  for (size_t i = 0; i < 5; ++i) {
+    size_t n = cases[i].zones * ZONE / GRAIN, calls, least;
+    space_start(ZONES * ZONE, SIZE_MAX, cases[i].spare);
+    tdo_space_free(&space, take(n, TDO_GROUP_MANUAL, false), n);
+    calls = twin.calls_count;
+    least = space.spare;
+    for (int k = 0; k < 10; ++k) {
+      tdo_space_free(&space, take(n, TDO_GROUP_MANUAL, false), n);
+      least = tdo_min(least, space.spare);
+      space_verify();
+    }
+    ck_assert((twin.calls_count == calls) == cases[i].stays);
+    ck_assert((least >= n * GRAIN) == cases[i].stays);
+    tdo_space_settle(&space);
+    ck_assert((double)space.spare <=
+              cases[i].spare * (double)space.committed);
+    space_stop();
+  }
+}
+END_TEST
+
 /* Where none is to be spare, all goes at once. */
 START_TEST(test_none_spare) {
   size_t n = MANY_ZONES * ZONE / GRAIN, a;
@@ -793,4 +824,5 @@ SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_between, 1},
                  {test_withheld, 1}, {test_holes, 1}, {test_kept, 1},
                  {test_scarce, 1}, {test_granted, 1}, {test_create_refused, 1},
                  {test_not_taken_back, 1}, {test_refused_once, 1},
-                 {test_parted, 2}, {test_none_spare, 1}, {test_random, 4})
+                 {test_parted, 2}, {test_little, 1}, {test_none_spare, 1},
+                 {test_random, 4})
