@@ -8,6 +8,7 @@
 
 #define WHOLE_PART  4  /* 1/4 of an extent is much of it, */
 #define WHOLE_SHARE 16 /* and 1/16 of the pool is little */
+#define ALL_SHARE 0.5 /* of the pool, to be freed between looks at every run */
 
 static size_t freelist_grain(const tdo_freelist_t *fl) {
   return (size_t)1 << fl->space->grain_shift;
@@ -30,6 +31,7 @@ void tdo_freelist_init(tdo_freelist_t *fl, tdo_pool_t *pool) {
   fl->extents = NULL;
   tdo_ring_init(&fl->fresh);
   fl->stale = NULL;
+  fl->since = 0;
   fl->made = fl->leaving = NULL;
   fl->shift = tdo_log2(pool->align);
   TDO_CHECK(pool->align <= freelist_grain(fl));
@@ -379,6 +381,7 @@ void tdo_freelist_give(tdo_freelist_t *fl, tdo_extent_t *extent, char *base,
                 freelist_unit(fl, extent, limit));
   extent->free += (size_t)(limit - base);
   fl->pool->free += (size_t)(limit - base);
+  fl->since += (size_t)(limit - base);
   tdo_extents_changed(fl, extent);
 }
 
@@ -480,6 +483,29 @@ size_t tdo_freelist_return_all(tdo_freelist_t *fl, size_t bytes) {
         fl, TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, node), bytes - done);
   }
   return done;
+}
+
+void tdo_freelist_return_excess(tdo_freelist_t *fl, tdo_extent_t *extent,
+                                const char *at, double spare, double excess) {
+  /* What goes back is lost to both sides of the comparison. */
+  tdo_area_t area = tdo_freelist_around(fl, extent, at);
+  size_t bytes = (size_t)(excess / (1.0 - spare)), done;
+
+  if ((double)bytes * (1.0 - spare) < excess)
+    ++bytes;
+  done = tdo_freelist_return(fl, &area, bytes);
+  if (done < bytes)
+    done += tdo_freelist_return_any(fl, bytes - done);
+  /* What is left of a new extent, no free went around. */
+  if (done < bytes && spare <= 0)
+    done += tdo_freelist_return_fresh(fl, bytes - done);
+  /* A run of less than two grains may have none, and shorter ones have: then
+     all goes that can, since this is not done often. */
+  if (done < bytes &&
+      (double)fl->since > ALL_SHARE * (double)fl->pool->total) {
+    fl->since = 0;
+    (void)tdo_freelist_return_all(fl, SIZE_MAX);
+  }
 }
 
 bool tdo_freelist_next(tdo_area_t *area_io, const tdo_freelist_t *fl) {

@@ -57,6 +57,7 @@ typedef struct tdo_freelist {
   tdo_extent_t *stale;    /* see extents.h, .stale */
   tdo_ring_t fresh;       /* tdo_extent_t.fresh_ring, oldest first */
   unsigned shift; /* log2 of the pool's alignment */
+  size_t since;   /* bytes freed since all runs were looked at for grains */
   /* Told of memory that came from the arena, all free, and of free memory
      just before it goes back; may be null. */
   void (*made)(tdo_pool_t *pool, char *base, char *limit);
@@ -129,6 +130,23 @@ size_t tdo_freelist_return(tdo_freelist_t *fl, const tdo_area_t *area,
 size_t tdo_freelist_return_any(tdo_freelist_t *fl, size_t bytes);
 size_t tdo_freelist_return_fresh(tdo_freelist_t *fl, size_t bytes);
 size_t tdo_freelist_return_all(tdo_freelist_t *fl, size_t bytes);
+
+/* EXTENT has a free run at AT now: if more than SPARE of the pool and RESERVE
+   bytes beside that are free, by EXCESS bytes, whole grains go back until it is
+   not, those of that run first. */
+void tdo_freelist_return_excess(tdo_freelist_t *fl, tdo_extent_t *extent,
+                                const char *at, double spare, double excess);
+
+static inline void tdo_freelist_spare(tdo_freelist_t *fl, tdo_extent_t *extent,
+                                      const char *at, double spare,
+                                      double reserve) {
+  const tdo_pool_t *pool = fl->pool;
+  double excess =
+      (double)pool->free - spare * (double)pool->total - reserve;
+
+  if (excess > 0.0 && spare < 1.0)
+    tdo_freelist_return_excess(fl, extent, at, spare, excess);
+}
 
 /* Step through all free runs, extent by extent: *AREA_IO becomes the run after
    it; start with a null extent. False at the end. */

@@ -126,43 +126,10 @@ static mps_res_t mvff_alloc(mps_addr_t *p_o, tdo_pool_t *pool, size_t size) {
   return MPS_RES_OK;
 }
 
-#define ALL_SHARE 0.5 /* of the pool, to be freed between looks at every run */
-
-/* Give BYTES back, or what there is, wherever it is. */
-static void mvff_return(tdo_mvff_t *mvff, const tdo_area_t *first,
-                        size_t bytes) {
-  size_t done = tdo_freelist_return(&mvff->list, first, bytes);
-
-  if (done < bytes)
-    done += tdo_freelist_return_any(&mvff->list, bytes - done);
-  /* What is left of a new extent, no free went around. */
-  if (done < bytes && mvff->spare <= 0)
-    done += tdo_freelist_return_fresh(&mvff->list, bytes - done);
-  /* A run of less than two grains may have none, and shorter ones have: then
-     all goes that can, since this is not done often. */
-  if (done < bytes &&
-      (double)mvff->since > ALL_SHARE * (double)mvff->pool.total) {
-    mvff->since = 0;
-    (void)tdo_freelist_return_all(&mvff->list, SIZE_MAX);
-  }
-}
-
 void tdo_mvff_release(tdo_mvff_t *mvff, tdo_extent_t *extent, char *base,
                       char *limit) {
-  tdo_pool_t *pool = &mvff->pool;
-  double excess;
-
-  mvff->since += (size_t)(limit - base);
   tdo_freelist_give(&mvff->list, extent, base, limit);
-  excess = (double)pool->free - mvff->spare * (double)pool->total;
-  if (excess > 0.0 && mvff->spare < 1.0) {
-    /* What goes back is lost to both sides of the comparison. */
-    tdo_area_t area = tdo_freelist_around(&mvff->list, extent, base);
-    size_t bytes = (size_t)(excess / (1.0 - mvff->spare));
-    if ((double)bytes * (1.0 - mvff->spare) < excess)
-      ++bytes;
-    mvff_return(mvff, &area, bytes);
-  }
+  tdo_freelist_spare(&mvff->list, extent, base, mvff->spare, 0);
 }
 
 static void mvff_free(tdo_pool_t *pool, mps_addr_t p, size_t size) {

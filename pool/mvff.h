@@ -11,7 +11,6 @@ typedef struct tdo_mvff {
   tdo_freelist_t list;
   size_t extend_by; /* bytes of a new extent */
   double spare;     /* part of the pool that may stay free */
-  size_t since;     /* bytes freed since every run was looked at for that */
   bool arena_high;  /* new extents from high addresses */
   bool slot_high;   /* use the high end of the area */
   bool first_fit;   /* the lowest area that fits, else the highest */

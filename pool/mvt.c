@@ -15,6 +15,8 @@
 #define MVT_MAX           8192
 #define MVT_RESERVE_DEPTH 1024
 #define MVT_FRAG_LIMIT    0.3
+#define MVT_SPARE         0.75 /* of the pool, that may be free beside the
+                                  reserve and an extent */
 
 typedef struct mvt {
   tdo_pool_t pool; /* first */
@@ -145,7 +147,8 @@ static mps_res_t mvt_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
 }
 
 /* [BASE, LIMIT) of EXTENT is free from now on. Extents of one block go back
-   at once, by grains; others when all of them is free, beyond the reserve. */
+   at once, by grains; others when all of them is free, beyond the reserve; and
+   where blocks here and there keep that from being so, grains of any. */
 static void mvt_release(mvt_t *mvt, tdo_extent_t *extent, char *base,
                         char *limit) {
   size_t most = 0;
@@ -159,6 +162,9 @@ static void mvt_release(mvt_t *mvt, tdo_extent_t *extent, char *base,
   if (most > 0) {
     tdo_area_t area = tdo_freelist_around(&mvt->list, extent, base);
     (void)tdo_freelist_return(&mvt->list, &area, most);
+  } else {
+    tdo_freelist_spare(&mvt->list, extent, base, MVT_SPARE,
+                       (double)mvt->reserve + (double)mvt->extent);
   }
 }
 

@@ -101,6 +101,39 @@ START_TEST(rest) {
 }
 END_TEST
 
+/* A block here and there keeps no extent from going back but for its grain:
+   of what is beyond the reserve, three quarters of the pool may be free, and
+   what lies in no whole grain. */
+START_TEST(few_left) {
+  enum { BLOCKS = 40000, SIZE = 112, EACH = 400 };
+  static char *blocks[BLOCKS];
+  size_t page = suite_pages(1), left = 0;
+  mps_pool_t pool;
+  mps_ap_t ap;
+
+  start();
+  pool = create(8192, 1024, 0.3);
+  ap = point(pool);
+  for (size_t i = 0; i < BLOCKS; ++i)
+    blocks[i] = make(ap, SIZE);
+  mps_ap_destroy(ap);
+  for (size_t i = 0; i < BLOCKS; ++i)
+    if (i % EACH != 0)
+      mps_free(pool, blocks[i], SIZE);
+    else
+      ++left;
+  ck_assert_uint_eq(in_use(pool), left * SIZE);
+  ck_assert_uint_le(mps_pool_total_size(pool),
+                    4 * (2 * left * page + 1024 * 32 + 65536));
+  for (size_t i = 0; i < BLOCKS; i += EACH)
+    mps_free(pool, blocks[i], SIZE);
+  ck_assert_uint_le(mps_pool_total_size(pool),
+                    4 * (1024 * 32 + 65536 + page));
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 /* What is free on both sides of a border between extents is one run. */
 START_TEST(over_borders) {
   const size_t size = tdo_max(65536, 4 * suite_pages(1));
@@ -369,5 +402,5 @@ START_TEST(at_random) {
 }
 END_TEST
 
-SUITE_MAIN("mvt", 60, adjacent, rest, over_borders, oversize, misuse,
+SUITE_MAIN("mvt", 60, adjacent, rest, few_left, over_borders, oversize, misuse,
            arguments, frames, frame_of_another_buffer, no_memory, at_random)
