@@ -97,9 +97,10 @@ extern const char *const tdo_settings_shields[5];
 /* Each setting as it is if nobody gives it. */
 void tdo_settings_defaults(tdo_settings_t *settings_o);
 
-/* Read the environment; what it does not give has its default. A value that cannot be read gives one line on the
-   plinth's standard error, once in the process for each variable; it counts as
-   unset, and so does an empty one. Thread-safe as getenv is. */
+/* Read the environment; what it does not give has its default. A value that
+   cannot be read gives one line on the plinth's standard error, once in the
+   process for each variable; it counts as unset, and so does an empty one.
+   Thread-safe as getenv is. */
 void tdo_settings_read(tdo_settings_t *settings_o);
 
 /* The rows as text, for help. */

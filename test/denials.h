@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/mman.h>
-#include "arena/control.h"
 #include "code/vm.h"
 #include "test/random.h"
 #include "test/require.h"
+#include "test/wrapped.h"
 
 typedef enum denial {
   DENY_TABLE,
@@ -112,23 +112,12 @@ int __wrap_ioctl(int fd, unsigned long request, ...) {
 
 /* ---- the library's own ---- */
 
-mps_res_t __real_tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
-mps_res_t __wrap_tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
-mps_res_t __real_tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
-                                 tdo_group_t group, bool high, void *owner);
-mps_res_t __wrap_tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
-                                 tdo_group_t group, bool high, void *owner);
-
-mps_res_t __wrap_tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size) {
-  return deny(DENY_BLOCK) ? MPS_RES_MEMORY
-                          : __real_tdo_control_alloc(p_o, c, size);
+static mps_res_t wrapped_block(void) {
+  return deny(DENY_BLOCK) ? MPS_RES_MEMORY : MPS_RES_OK;
 }
 
-mps_res_t __wrap_tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
-                                 tdo_group_t group, bool high, void *owner) {
-  return deny(DENY_GRAINS)
-             ? MPS_RES_COMMIT_LIMIT
-             : __real_tdo_space_alloc(first_o, sp, n, group, high, owner);
+static mps_res_t wrapped_grains(void) {
+  return deny(DENY_GRAINS) ? MPS_RES_COMMIT_LIMIT : MPS_RES_OK;
 }
 
 /* ---- moods ---- */

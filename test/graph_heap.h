@@ -14,6 +14,7 @@
 #include "code/clock.h"
 #include "test/fix.h"
 #include "test/graph.h"
+#include "test/head.h"
 #include "test/pools.h"
 #include "test/random.h"
 #include "testudo.h"
@@ -32,26 +33,13 @@ enum {
 
 /* ---- the format ----
 
-   The first word of a block has what it is (three bits), the kind of object,
-   the number of words and the number of the object. A forwarding object has
-   its new address in the second word, and one of a single word, in that. */
+   A forwarding object has its new address in the second word, and one of a
+   single word, in that. */
 
-enum { OBJECT = 1, FORWARD, PAD, FORWARD_WORD = 7 };
+enum { FORWARD_WORD = 7 };
 
-#define HEAD(what, kind, words, number)                                       \
-  ((mps_word_t)(number) << 32 | (mps_word_t)(words) << 8 |                    \
-   (mps_word_t)(kind) << 3 | (what))
-
-static inline unsigned head_what(mps_word_t head) {
-  return head & 7;
-}
-
-static inline kind_t head_kind(mps_word_t head) {
-  return (kind_t)(head >> 3 & 31);
-}
-
-static inline size_t head_words(mps_word_t head) {
-  return head_what(head) == FORWARD_WORD ? 1 : head >> 8 & 0xFFFFFF;
+static inline size_t object_words(mps_word_t head) {
+  return head_what(head) == FORWARD_WORD ? 1 : head_words(head);
 }
 
 static inline size_t lead_words(size_t header) {
@@ -96,7 +84,7 @@ static mps_res_t scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit,
     mps_word_t *p = base;
     while (p < (mps_word_t *)limit && res == MPS_RES_OK) {
       mps_word_t head = p[-(ptrdiff_t)header];
-      size_t words = head_words(head), lead = lead_words(header);
+      size_t words = object_words(head), lead = lead_words(header);
       REQUIRE(words > 0);
       if (head_what(head) == OBJECT && head_kind(head) != LEAF)
         MPS_FIX_CALL(ss, res = scan_object(ss, head, p, p + lead - header,
@@ -110,13 +98,13 @@ static mps_res_t scan(mps_ss_t ss, mps_addr_t base, mps_addr_t limit,
 
 static mps_addr_t skip(mps_addr_t p, size_t header) {
   mps_word_t head = ((mps_word_t *)p)[-(ptrdiff_t)header];
-  REQUIRE(head_what(head) != 0 && head_words(head) > 0);
-  return (mps_word_t *)p + head_words(head);
+  REQUIRE(head_what(head) != 0 && object_words(head) > 0);
+  return (mps_word_t *)p + object_words(head);
 }
 
 static void forward(mps_addr_t old, mps_addr_t new, size_t header) {
   mps_word_t *base = (mps_word_t *)old - header;
-  size_t words = head_words(*base);
+  size_t words = object_words(*base);
   REQUIRE(head_what(*base) == OBJECT);
   if (words == 1) {
     *base = (mps_word_t) new | FORWARD_WORD;
@@ -339,13 +327,12 @@ static void expect_messages(void) {
 /* The object at client pointer AT. */
 static object_t *object_at(mps_word_t *at) {
   mps_fmt_t f;
-  mps_word_t head;
   REQUIRE(mps_addr_fmt(&f, arena, at));
   for (const place_t *p = places; p < places + POOLS; ++p)
     if (p->pool != NULL && p->format == f) {
-      head = at[-(ptrdiff_t)p->header];
-      REQUIRE(head >> 32 < OBJECTS && objects[head >> 32] != NULL);
-      return objects[head >> 32];
+      size_t number = head_number(at[-(ptrdiff_t)p->header]);
+      REQUIRE(number < OBJECTS && objects[number] != NULL);
+      return objects[number];
     }
   REQUIRE(false);
   return NULL;
@@ -652,17 +639,17 @@ static size_t walked;
 static void visit(const place_t *p, const mps_word_t *at) {
   mps_word_t head = at[-(ptrdiff_t)p->header];
   object_t *o;
-  walked += head_words(head) * WORD;
+  walked += object_words(head) * WORD;
   if (head_what(head) == PAD) {
     REQUIRE(p->moves || p == &places[STACK]);
     return;
   }
-  REQUIRE(head_what(head) == OBJECT && head >> 32 <= OBJECTS);
-  if (head >> 32 == OBJECTS) {
+  REQUIRE(head_what(head) == OBJECT && head_number(head) <= OBJECTS);
+  if (head_number(head) == OBJECTS) {
     REQUIRE(!exact);
     return;
   }
-  o = objects[head >> 32];
+  o = objects[head_number(head)];
   REQUIRE(o != NULL && &places[o->pool] == p && o->met != round_now);
   REQUIRE(moves(o) || o->at == at);
   check_head(o, at);
@@ -675,7 +662,7 @@ static void exchange(const mps_word_t *at, size_t header) {
   object_t *o, *to;
   if (head_what(head) != OBJECT || head_kind(head) != PLAIN)
     return;
-  o = objects[head >> 32];
+  o = objects[head_number(head)];
   if (o->slots < 2)
     return;
   slots = slots_at(o, (mps_word_t *)at);

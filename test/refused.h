@@ -1,40 +1,29 @@
-/* Testudo: the library's own memory refused. The linker gives the program the
-   functions that all blocks and grains of an arena come from (--wrap), so that
-   the N-th allocation can fail, for every N: of a record, of a table, of a
-   segment. After each the arena is whole and nothing has leaked.
+/* Testudo: the library's own memory refused (wrapped.h): the N-th allocation
+   fails, for every N: of a record, of a table, of a segment. After each the
+   arena is whole and nothing has leaked.
    SPDX-License-Identifier: BSD-2-Clause */
 #ifndef TDO_TEST_REFUSED_H
 #define TDO_TEST_REFUSED_H
 
 #include "test/nodes.h"
 #include "test/suite.h"
+#include "test/wrapped.h"
 #include "trace/heap.h"
 
 static size_t fail_at, fail_count;
 static bool fail_rest; /* all that follow, too */
 
-static bool fails(void) {
+static mps_res_t wrapped_block(void) {
   if (fail_at == 0)
-    return false;
+    return MPS_RES_OK;
   ++fail_count;
-  return fail_count == fail_at || (fail_rest && fail_count > fail_at);
+  return fail_count == fail_at || (fail_rest && fail_count > fail_at)
+             ? MPS_RES_MEMORY
+             : MPS_RES_OK;
 }
 
-mps_res_t __real_tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
-mps_res_t __wrap_tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
-mps_res_t __real_tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
-                                 tdo_group_t group, bool high, void *owner);
-mps_res_t __wrap_tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
-                                 tdo_group_t group, bool high, void *owner);
-
-mps_res_t __wrap_tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size) {
-  return fails() ? MPS_RES_MEMORY : __real_tdo_control_alloc(p_o, c, size);
-}
-
-mps_res_t __wrap_tdo_space_alloc(size_t *first_o, tdo_space_t *sp, size_t n,
-                                 tdo_group_t group, bool high, void *owner) {
-  return fails() ? MPS_RES_MEMORY
-                 : __real_tdo_space_alloc(first_o, sp, n, group, high, owner);
+static mps_res_t wrapped_grains(void) {
+  return wrapped_block();
 }
 
 /* Bytes of the arena's records. */

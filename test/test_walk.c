@@ -235,7 +235,8 @@ START_TEST(test_amc_apply) {
 }
 END_TEST
 
-/* What is being collected is no object's memory for certain: nothing is shown. */
+/* What is being collected is no object's memory for certain: nothing is
+   shown. */
 START_TEST(test_amc_apply_in_collection) {
   heap_start(mps_class_amc());
   push_nodes(0, 200000);

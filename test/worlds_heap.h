@@ -14,6 +14,8 @@
 #include "mpscmvt.h"
 #include "mpscsnc.h"
 #include "test/asserted.h"
+#include "test/fix.h"
+#include "test/head.h"
 #include "test/worlds.h"
 #include "testudo.h"
 
@@ -27,42 +29,7 @@ enum {
 
 /* ---- the format ----
 
-   The first word of a block has what it is (three bits), the kind of object,
-   the number of words and the number of the object. A forwarding object has
-   its new address in the second word. */
-
-enum { OBJECT = 1, FORWARD, PAD };
-
-#define HEAD(what, kind, words, number)                                       \
-  ((mps_word_t)(number) << 32 | (mps_word_t)(words) << 8 |                    \
-   (mps_word_t)(kind) << 3 | (what))
-
-static inline unsigned head_what(mps_word_t head) {
-  return head & 7;
-}
-
-static inline kind_t head_kind(mps_word_t head) {
-  return (kind_t)(head >> 3 & 31);
-}
-
-static inline size_t head_words(mps_word_t head) {
-  return head >> 8 & 0xFFFFFF;
-}
-
-static inline size_t head_number(mps_word_t head) {
-  return head >> 32;
-}
-
-static mps_res_t fix_slot(mps_ss_t ss, mps_word_t *slot) {
-  mps_addr_t ref = (mps_addr_t)*slot;
-  mps_res_t res;
-  MPS_SCAN_BEGIN(ss) {
-    res = MPS_FIX12(ss, &ref);
-  }
-  MPS_SCAN_END(ss);
-  *slot = (mps_word_t)ref;
-  return res;
-}
+   A forwarding object has its new address in the second word. */
 
 static mps_res_t fix_pair(mps_ss_t ss, kind_t kind, void *base,
                           mps_word_t *slot) {
@@ -87,7 +54,7 @@ static mps_res_t scan_object(mps_ss_t ss, mps_word_t *base) {
         res = fix_pair(ss, kind, base, &slots[i]);
       ++i;
     } else {
-      res = fix_slot(ss, &slots[i]);
+      res = fix_word(ss, &slots[i]);
       if (kind == KEYS && slots[i] == 0 && slots[0] != 0)
         ((mps_word_t *)slots[0])[LEAD + i] = 0;
     }
