@@ -173,7 +173,7 @@ static bool final_inside(tdo_gcseg_t *seg, mps_addr_t ref) {
   tdo_pool_t *pool = seg->pool;
   mps_addr_t obj;
 
-  return pool->klass->addr_object != NULL &&
+  return pool->klass->addr_object != NULL && tdo_format_skips(pool->format) &&
          pool->klass->addr_object(&obj, pool, seg,
                                   (char *)ref - pool->format->header) ==
              MPS_RES_OK &&
