@@ -241,11 +241,18 @@ static val rewrite_unless(val form, struct scope *sc) {
               syntax_begin(CDDR(form)));
 }
 
+/* The value of CLAUSE, which begins with `else`. */
+static val last_clause(val clause, val value, bool last) {
+  if (!last)
+    raise_syntax("clause after else", clause);
+  return value;
+}
+
 static val cond_clause(val clause, val rest, bool last, struct scope *sc) {
   need(clause, 1);
   val test = CAR(clause), body = CDR(clause);
   if (is_keyword(test, sc, "else"))
-    return syntax_begin(body);
+    return last_clause(clause, syntax_begin(body), last);
   if (body == NIL)
     return LIST(3, G("or"), test, rest);
   if (is_keyword(CAR(body), sc, "=>")) {
@@ -307,7 +314,7 @@ static val rewrite_case(val form, struct scope *sc) {
     need(CAR(l), 1);
     val data = CAR(CAR(l)), body = case_body(CDR(CAR(l)), key, sc);
     if (is_keyword(data, sc, "else"))
-      rest = body;
+      rest = last_clause(CAR(l), body, rest == UNSPEC);
     else
       rest = LIST(4, G("if"), case_test(data, key, form), body, rest);
   }
