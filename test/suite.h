@@ -114,23 +114,29 @@ typedef struct suite_loop {
   int times;
 } suite_loop_t;
 
+/* FIRST, if it is not null, comes before each. */
 static inline Suite *suite_of_loops(const char *name, double seconds,
+                                    void (*first)(void),
                                     const suite_loop_t loops[], size_t n) {
   Suite *suite = suite_create(name);
   TCase *tcase = tcase_create(name);
   tcase_set_timeout(tcase, seconds);
+  tcase_add_checked_fixture(tcase, first, NULL);
   for (size_t i = 0; i < n; ++i)
     tcase_add_loop_test(tcase, loops[i].test, 0, loops[i].times);
   suite_add_tcase(suite, tcase);
   return suite;
 }
 
-#define SUITE_LOOPS_MAIN(name, seconds, ...)                                  \
+#define SUITE_SETUP_MAIN(name, seconds, setup, ...)                           \
   int main(void) {                                                            \
     const suite_loop_t loops[] = {__VA_ARGS__};                               \
     size_t n = sizeof loops / sizeof loops[0];                                \
-    return suite_run(suite_of_loops(name, seconds, loops, n));                \
+    return suite_run(suite_of_loops(name, seconds, setup, loops, n));         \
   }
+
+#define SUITE_LOOPS_MAIN(name, seconds, ...)                                  \
+  SUITE_SETUP_MAIN(name, seconds, NULL, __VA_ARGS__)
 
 #define SUITE_MAIN(name, seconds, ...)                                        \
   int main(void) {                                                            \

@@ -573,33 +573,11 @@ START_TEST(checks) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("shield");
-  TCase *tests = tcase_create("shield");
-  tcase_add_checked_fixture(tests, setup, NULL);
-  tcase_add_test(tests, names);
-  tcase_add_test(tests, life);
-  tcase_add_test(tests, wanted);
-  tcase_add_test(tests, empty_ranges);
-  tcase_add_test(tests, naive);
-  tcase_add_test(tests, queues);
-  tcase_add_test(tests, counts_flushes);
-  tcase_add_test(tests, passes);
-  tcase_add_test(tests, undone);
-  tcase_add_test(tests, unbarred);
-  tcase_add_test(tests, full_queue);
-  tcase_add_test(tests, full_queue_stopped);
-  tcase_add_test(tests, bridges);
-  tcase_add_test(tests, bridges_not);
-  tcase_add_test(tests, follows_a_trail);
-  tcase_add_test(tests, retires);
-  tcase_add_test(tests, offers_simple);
-  tcase_add_test(tests, offers_deferred);
-  tcase_add_test(tests, offers_never);
-  tcase_add_test(tests, hits_far_and_near);
-  tcase_add_test(tests, hits);
-  tcase_add_test(tests, statistics);
-  tcase_add_test(tests, checks);
-  suite_add_tcase(suite, tests);
-  return suite_run(suite);
-}
+SUITE_SETUP_MAIN("shield", 100, setup, {names, 1}, {life, 1}, {wanted, 1},
+                 {empty_ranges, 1}, {naive, 1}, {queues, 1},
+                 {counts_flushes, 1}, {passes, 1}, {undone, 1}, {unbarred, 1},
+                 {full_queue, 1}, {full_queue_stopped, 1}, {bridges, 1},
+                 {bridges_not, 1}, {follows_a_trail, 1}, {retires, 1},
+                 {offers_simple, 1}, {offers_deferred, 1}, {offers_never, 1},
+                 {hits_far_and_near, 1}, {hits, 1}, {statistics, 1},
+                 {checks, 1})

@@ -237,20 +237,7 @@ START_TEST(opens_ahead) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("shield expose");
-  TCase *tests = tcase_create("shield expose");
-  tcase_add_checked_fixture(tests, setup, NULL);
-  tcase_add_test(tests, exposes);
-  tcase_add_test(tests, exposes_queued);
-  tcase_add_test(tests, stopped_already);
-  tcase_add_test(tests, opens_ahead);
-  tcase_add_test(tests, opens_past);
-  tcase_add_test(tests, opens_as_before);
-  tcase_add_test(tests, concedes);
-  tcase_add_test(tests, releases);
-  tcase_add_test(tests, reaches);
-  tcase_add_test(tests, reaches_the_ends);
-  suite_add_tcase(suite, tests);
-  return suite_run(suite);
-}
+SUITE_SETUP_MAIN("shield_expose", 100, setup, {exposes, 1},
+                 {exposes_queued, 1}, {stopped_already, 1}, {opens_ahead, 1},
+                 {opens_past, 1}, {opens_as_before, 1}, {concedes, 1},
+                 {releases, 1}, {reaches, 1}, {reaches_the_ends, 1})

@@ -543,35 +543,12 @@ START_TEST(budget) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("shield_hide");
-  TCase *tests = tcase_create("shield_hide");
-  tcase_add_checked_fixture(tests, setup, NULL);
-  tcase_add_test(tests, whole_units);
-  tcase_add_test(tests, a_part_opened);
-  tcase_add_test(tests, less_than_it_had);
-  tcase_add_test(tests, more_closed);
-  tcase_add_test(tests, given_back);
-  tcase_add_test(tests, not_given_back);
-  tcase_add_test(tests, made_one);
-  tcase_add_test(tests, made_one_apart);
-  tcase_add_test(tests, by_access);
-  tcase_add_test(tests, not_made_one);
-  tcase_add_test(tests, made_one_by_half);
-  tcase_add_loop_test(tests, opened_in_vain, 0, 2);
-  tcase_add_test(tests, not_moved);
-  tcase_add_loop_test(tests, apart, 0, 2);
-  tcase_add_test(tests, refused);
-  tcase_add_test(tests, taken_away);
-  tcase_add_test(tests, no_room);
-  tcase_add_test(tests, limited);
-  tcase_add_loop_test(tests, forced_meanwhile, 0, 2);
-  tcase_add_test(tests, torn);
-  tcase_add_test(tests, copied);
-  tcase_add_test(tests, interrupted);
-  tcase_add_test(tests, interrupted_back);
-  tcase_add_test(tests, interrupted_copies);
-  tcase_add_test(tests, budget);
-  suite_add_tcase(suite, tests);
-  return suite_run(suite);
-}
+SUITE_SETUP_MAIN("shield_hide", 100, setup, {whole_units, 1},
+                 {a_part_opened, 1}, {less_than_it_had, 1}, {more_closed, 1},
+                 {given_back, 1}, {not_given_back, 1}, {made_one, 1},
+                 {made_one_apart, 1}, {by_access, 1}, {not_made_one, 1},
+                 {made_one_by_half, 1}, {opened_in_vain, 2}, {not_moved, 1},
+                 {apart, 2}, {refused, 1}, {taken_away, 1}, {no_room, 1},
+                 {limited, 1}, {forced_meanwhile, 2}, {torn, 1}, {copied, 1},
+                 {interrupted, 1}, {interrupted_back, 1},
+                 {interrupted_copies, 1}, {budget, 1})

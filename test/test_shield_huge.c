@@ -83,13 +83,5 @@ START_TEST(ignored) {
 }
 END_TEST
 
-int main(void) {
-  TCase *tests = tcase_create("huge");
-  Suite *suite = suite_create("shield_huge");
-  tcase_add_checked_fixture(tests, setup, NULL);
-  tcase_add_test(tests, opens);
-  tcase_add_test(tests, bridges);
-  tcase_add_test(tests, ignored);
-  suite_add_tcase(suite, tests);
-  return suite_run(suite);
-}
+SUITE_SETUP_MAIN("shield_huge", 100, setup, {opens, 1}, {bridges, 1},
+                 {ignored, 1})

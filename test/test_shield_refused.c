@@ -415,24 +415,9 @@ START_TEST(offers_at_budget) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("shield_refused");
-  TCase *tests = tcase_create("shield_refused");
-  tcase_add_checked_fixture(tests, setup, NULL);
-  tcase_add_test(tests, refused_closing);
-  tcase_add_test(tests, refused_opening);
-  tcase_add_test(tests, opened_window);
-  tcase_add_test(tests, refused_memory);
-  tcase_add_test(tests, refused_opening_stops);
-  tcase_add_test(tests, refused_all);
-  tcase_add_test(tests, forces);
-  tcase_add_loop_test(tests, forced_inside, 0, 8);
-  tcase_add_test(tests, stale);
-  tcase_add_test(tests, at_the_limit);
-  tcase_add_test(tests, economizes);
-  tcase_add_test(tests, economizes_in_parts);
-  tcase_add_test(tests, economizes_not);
-  tcase_add_test(tests, offers_at_budget);
-  suite_add_tcase(suite, tests);
-  return suite_run(suite);
-}
+SUITE_SETUP_MAIN("shield_refused", 100, setup, {refused_closing, 1},
+                 {refused_opening, 1}, {opened_window, 1}, {refused_memory, 1},
+                 {refused_opening_stops, 1}, {refused_all, 1}, {forces, 1},
+                 {forced_inside, 8}, {stale, 1}, {at_the_limit, 1},
+                 {economizes, 1}, {economizes_in_parts, 1},
+                 {economizes_not, 1}, {offers_at_budget, 1})

@@ -248,13 +248,4 @@ START_TEST(regions) {
 }
 END_TEST
 
-int main(void) {
-  Suite *suite = suite_create("units");
-  TCase *tcase = tcase_create("units");
-
-  tcase_set_timeout(tcase, 100);
-  tcase_add_loop_test(tcase, at_random, 0, 3);
-  tcase_add_loop_test(tcase, regions, 0, 24);
-  suite_add_tcase(suite, tcase);
-  return suite_run(suite);
-}
+SUITE_LOOPS_MAIN("units", 100, {at_random, 3}, {regions, 24})
