@@ -107,17 +107,24 @@ void tdo_shield_count_call(tdo_shield_t *sh, size_t n) {
   ++sh->stats.pages_per_call[tdo_min(bucket, TDO_SHIELD_HISTOGRAM - 1)];
 }
 
-static bool access_ask(tdo_shield_t *sh, size_t first, size_t limit,
+/* One call; false if it is refused. */
+static bool access_try(tdo_shield_t *sh, size_t first, size_t limit,
                        tdo_access_t access) {
   size_t n = limit - first;
-  size_t ahead = access == TDO_ACCESS_WRITE ? 0 : n;
-  void *base = sh->base + (first << sh->page_shift);
   tdo_shield_count_call(sh, n);
+  if (sh->vm->protect(sh->vm, sh->base + (first << sh->page_shift),
+                      n << sh->page_shift, access) == MPS_RES_OK)
+    return true;
+  ++sh->stats.calls_refused;
+  return false;
+}
+
+static bool access_ask(tdo_shield_t *sh, size_t first, size_t limit,
+                       tdo_access_t access) {
+  size_t ahead = access == TDO_ACCESS_WRITE ? 0 : limit - first;
   tdo_shield_owe(sh, ahead); /* before anybody else can take it */
-  if (sh->vm->protect(sh->vm, base, n << sh->page_shift, access) !=
-      MPS_RES_OK) {
+  if (!access_try(sh, first, limit, access)) {
     tdo_shield_owe(sh, (size_t)0 - ahead);
-    ++sh->stats.calls_refused;
     return false;
   }
   sh->owed_ahead += ahead;
@@ -147,28 +154,17 @@ bool tdo_shield_protect(tdo_shield_t *sh, size_t first, size_t limit,
   return access_ask(sh, first, limit, access);
 }
 
-/* Close [FIRST, LIMIT), of which nothing was ever in use; false if refused: it
-   lies in one mapping, so nothing has changed then. */
-static bool access_close_unused(tdo_shield_t *sh, size_t first, size_t limit) {
-  size_t n = limit - first;
-  if (n == 0)
-    return true;
-  tdo_shield_count_call(sh, n);
-  if (sh->vm->protect(sh->vm, sh->base + (first << sh->page_shift),
-                      n << sh->page_shift, TDO_ACCESS_NONE) == MPS_RES_OK)
-    return true;
-  ++sh->stats.calls_refused;
-  return false;
-}
-
+/* What was never in use lies in one mapping: a call about it that is refused
+   has changed nothing. */
 void tdo_shield_close_rest(tdo_shield_t *sh, size_t *first_io,
                            size_t *limit_io) {
+  size_t low = sh->used_low, high = sh->used_high;
   if (*limit_io - *first_io < sh->pages)
     return;
-  if (access_close_unused(sh, 0, sh->used_low))
-    *first_io = sh->used_low;
-  if (access_close_unused(sh, sh->used_high, sh->pages))
-    *limit_io = sh->used_high;
+  if (low > 0 && access_try(sh, 0, low, TDO_ACCESS_NONE))
+    *first_io = low;
+  if (high < sh->pages && access_try(sh, high, sh->pages, TDO_ACCESS_NONE))
+    *limit_io = high;
 }
 
 /* Set and note the access of a range; false if refused. */
