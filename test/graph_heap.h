@@ -46,18 +46,6 @@ static inline size_t lead_words(size_t header) {
   return header > 0 ? header : 1;
 }
 
-static mps_res_t fix_pair(mps_ss_t ss, kind_t kind, void *base,
-                          mps_word_t *slot) {
-  mps_addr_t key = (mps_addr_t)slot[0], value = (mps_addr_t)slot[1];
-  mps_res_t res =
-      kind == PAIRS      ? mps_fix_weak_pair(ss, base, &key, &value)
-      : kind == OR_PAIRS ? mps_fix_weak_or_pair(ss, base, &key, &value)
-                         : mps_fix_weak_and_pair(ss, base, &key, &value);
-  slot[0] = (mps_word_t)key;
-  slot[1] = (mps_word_t)value;
-  return res;
-}
-
 /* The object of HEAD with these SLOTS. */
 static mps_res_t scan_object(mps_ss_t ss, mps_word_t head, void *base,
                              mps_word_t *slots, size_t n) {
@@ -66,7 +54,7 @@ static mps_res_t scan_object(mps_ss_t ss, mps_word_t head, void *base,
   for (size_t i = 0; i < n && res == MPS_RES_OK; ++i) {
     if (kind >= PAIRS && i > 0) {
       if (i + 1 < n)
-        res = fix_pair(ss, kind, base, &slots[i]);
+        res = fix_pair(ss, kind - PAIRS, base, &slots[i]);
       ++i;
     } else {
       res = fix_word(ss, &slots[i]);

@@ -31,18 +31,6 @@ enum {
 
    A forwarding object has its new address in the second word. */
 
-static mps_res_t fix_pair(mps_ss_t ss, kind_t kind, void *base,
-                          mps_word_t *slot) {
-  mps_addr_t key = (mps_addr_t)slot[0], value = (mps_addr_t)slot[1];
-  mps_res_t res =
-      kind == PAIRS      ? mps_fix_weak_pair(ss, base, &key, &value)
-      : kind == OR_PAIRS ? mps_fix_weak_or_pair(ss, base, &key, &value)
-                         : mps_fix_weak_and_pair(ss, base, &key, &value);
-  slot[0] = (mps_word_t)key;
-  slot[1] = (mps_word_t)value;
-  return res;
-}
-
 static mps_res_t scan_object(mps_ss_t ss, mps_word_t *base) {
   kind_t kind = head_kind(*base);
   mps_word_t *slots = base + LEAD;
@@ -51,7 +39,7 @@ static mps_res_t scan_object(mps_ss_t ss, mps_word_t *base) {
   for (size_t i = 0; i < n && res == MPS_RES_OK; ++i) {
     if (kind >= PAIRS && i > 0) {
       if (i + 1 < n)
-        res = fix_pair(ss, kind, base, &slots[i]);
+        res = fix_pair(ss, kind - PAIRS, base, &slots[i]);
       ++i;
     } else {
       res = fix_word(ss, &slots[i]);
