@@ -3,6 +3,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "interface/entry.h"
+#include "trace/abroad.h"
 
 mps_rank_t mps_rank_ambig(void) {
   return TDO_RANK_AMBIG;
@@ -34,6 +35,8 @@ static mps_res_t root_create(mps_root_t *root_o, mps_arena_t arena,
                 "a root mode has undefined bits", MPS_RES_PARAM);
   like->rank = rank;
   like->mode = mode;
+  like->abroad = tdo_abroad(
+      arena, like->kind == TDO_ROOT_FUNCTION ? like->p : like->base);
   ENTRY_ENTER(arena, MPS_RES_FAIL);
   res = tdo_root_create(root_o, arena, like);
   tdo_heap_leave(arena);

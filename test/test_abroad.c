@@ -223,4 +223,68 @@ START_TEST(in_a_third) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("roots abroad", 60, {both_ways, 3}, {in_a_third, 1})
+/* Inside the second arena, which only this thread is registered with: until the
+   flag is set, and a while longer. */
+static atomic_int asks, made, collected, held;
+
+static void await(const atomic_int *n, int least) {
+  while (*n < least)
+    (void)usleep(MILLI);
+}
+
+static void hold(mps_addr_t *ref, mps_root_t root, void *flag, size_t s) {
+  atomic_int *until = flag;
+  (void)ref, (void)root, (void)s;
+  if (*until > 0)
+    return;
+  ++held;
+  await(until, 1);
+  (void)usleep(100 * MILLI);
+}
+
+static mps_addr_t never; /* one word of it */
+
+static void *hold_twice(void *unused) {
+  mps_pool_t manual;
+  world_start(&worlds[1], FRAME_COLD());
+  REQUIRE(mps_pool_create_k(&manual, worlds[1].arena, mps_class_mvff(),
+                            mps_args_none) == MPS_RES_OK);
+  REQUIRE(mps_alloc(&never, manual, sizeof(mps_addr_t)) == MPS_RES_OK);
+  mps_arena_park(worlds[1].arena);
+  mps_arena_roots_walk(worlds[1].arena, hold, &asks, 0);
+  await(&made, 1);
+  mps_arena_roots_walk(worlds[1].arena, hold, &collected, 0);
+  await(&made, 2);
+  mps_pool_destroy(manual);
+  world_stop(&worlds[1]);
+  mps_arena_destroy(worlds[1].arena);
+  return unused;
+}
+
+/* A root of the first arena is in memory of the second that is never
+   protected, and was made while somebody was inside that: the first can be
+   collected while somebody is. */
+START_TEST(never_protected) {
+  pthread_t id;
+  mps_root_t root;
+  world_start(&worlds[0], FRAME_COLD());
+  REQUIRE(pthread_create(&id, NULL, hold_twice, NULL) == 0);
+  await(&held, 1);
+  asks = 1;
+  *(mps_addr_t *)never = worlds[0].held;
+  REQUIRE(mps_root_create_table(&root, worlds[0].arena, mps_rank_exact(), 0,
+                                never, 1) == MPS_RES_OK);
+  made = 1;
+  await(&held, 2);
+  REQUIRE(mps_arena_collect(worlds[0].arena) == MPS_RES_OK);
+  collected = 1;
+  mps_root_destroy(root);
+  made = 2;
+  REQUIRE(pthread_join(id, NULL) == 0);
+  world_stop(&worlds[0]);
+  mps_arena_destroy(worlds[0].arena);
+}
+END_TEST
+
+SUITE_LOOPS_MAIN("roots abroad", 60, {both_ways, 3}, {in_a_third, 1},
+                 {never_protected, 1})

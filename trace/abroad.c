@@ -2,19 +2,27 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/abroad.h"
 #include <sched.h>
+#include "trace/gcseg.h"
 #include "trace/heaps.h"
 
 bool tdo_abroad(const tdo_heap_t *heap, const void *p) {
   tdo_heap_t *other = tdo_heaps_find(p);
-  bool adopted;
+  const tdo_gcseg_t *seg;
+  bool inside, protects;
 
   if (other == NULL || other == heap || !other->shielded)
     return false;
-  if (!tdo_lock_try(&other->lock))
-    return true;
-  adopted = tdo_shield_adopted(&other->shield, tdo_heap_page(other, p));
-  tdo_lock_release(&other->lock);
-  return adopted;
+  inside = tdo_lock_mine(&other->lock);
+  if (!inside && !tdo_lock_try(&other->lock)) {
+    if (tdo_heaps_inside())
+      return true;
+    tdo_lock_claim(&other->lock);
+  }
+  seg = tdo_gcseg_of(&other->space, p);
+  protects = seg != NULL && !seg->leaf;
+  if (!inside)
+    tdo_lock_release(&other->lock);
+  return protects;
 }
 
 /* Under the right. */

@@ -16,8 +16,10 @@
 
 #include "trace/heap.h"
 
-/* Does P lie in memory of another arena than HEAP's that may be protected? In
-   case of doubt, yes. Waits for nobody. */
+/* Does P lie in memory of another arena than HEAP's that may be protected? To
+   be asked before HEAP is entered: it may wait for the other arena. Where this
+   thread is inside a third one, which rules that out, the answer is yes in case
+   of doubt. */
 bool tdo_abroad(const tdo_heap_t *heap, const void *p);
 /* Take the locks, with the right; and give them back. */
 void tdo_abroad_hold(tdo_heap_t *heap);

@@ -1,7 +1,6 @@
 /* Testudo: roots.
    SPDX-License-Identifier: BSD-2-Clause */
 #include "code/check.h"
-#include "trace/abroad.h"
 #include "trace/heap.h"
 
 bool tdo_root_check(const tdo_root_t *root) {
@@ -31,8 +30,6 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
     root->closure = &root->tag;
   if (root->thread != NULL)
     ++root->thread->roots;
-  root->abroad = tdo_abroad(
-      heap, root->kind == TDO_ROOT_FUNCTION ? root->p : root->base);
   heap->abroad += root->abroad;
   heap->rooted += root_bytes(root);
   tdo_ring_init(&root->heap_ring);

@@ -50,7 +50,7 @@ struct mps_root_s {
 
 #define TDO_ROOT_SIG ((tdo_sig_t)0x51960075) /* ROOTS */
 
-/* LIKE gives rank, mode, kind and the kind's fields. */
+/* LIKE gives rank, mode, kind, `abroad` and the kind's fields. */
 mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
                           const tdo_root_t *like);
 void tdo_root_destroy(tdo_root_t *root);
