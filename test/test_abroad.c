@@ -111,7 +111,7 @@ static void (*const besides[])(void) = {NULL, fork_once, come_and_go};
    inside of that it would have stopped, or that waits for the right to stop
    it. */
 START_TEST(both_ways) {
-  size_t rounds = suite_slow() ? 200 : 1500;
+  size_t rounds = suite_slow() ? 200 : 600;
   pthread_t workers[WORKERS];
   REQUIRE(setenv("TESTUDO_STRESS", "3", 1) == 0);
   for (size_t i = 0; i < BOTH; ++i)
