@@ -95,8 +95,8 @@ void tdo_shield_hide_finish(tdo_shield_t *sh) {
 
 bool tdo_shield_hide_check(const tdo_shield_t *sh) {
   size_t unit = sh->settings.hide_unit, hidden = 0;
-  for (size_t page = hide_align(sh, 0);
-       sh->hidden > 0 && page + unit <= sh->pages; page += unit) {
+  for (size_t page = hide_unit_of(sh, sh->used_low);
+       sh->hidden > 0 && page + unit <= sh->used_high; page += unit) {
     if (sh->hidden_as[hide_index(sh, page)] != 0) {
       ++hidden;
       for (size_t i = page; i < page + unit; ++i) {
@@ -348,7 +348,8 @@ size_t tdo_shield_hidden_in(const tdo_shield_t *sh, size_t first, size_t limit,
 
 void tdo_shield_show_copies(tdo_shield_t *sh) {
   size_t unit = sh->settings.hide_unit;
-  for (size_t page = hide_align(sh, 0); sh->hidden > 0; page += unit) {
+  for (size_t page = hide_unit_of(sh, sh->used_low); sh->hidden > 0;
+       page += unit) {
     if (sh->hidden_as[hide_index(sh, page)] != 0) {
       sh->vm->copy(sh->vm, hide_base(sh, page), unit << sh->page_shift,
                    hide_away(sh, page));
