@@ -95,6 +95,7 @@
 #include "trace/thread.c"
 #include "trace/trace.c"
 #include "trace/transform.c"
+#include "trace/turnover.c"
 #include "trace/walk.c"
 #include "trace/worth.c"
 #include "pool/amc.c"

@@ -154,6 +154,36 @@ START_TEST(ended) {
 }
 END_TEST
 
+/* When roots let go of old objects, growth is by what survived, whatever was
+   built. If all was alive, they may do so twice as often the next time, and
+   as before when it was not. */
+START_TEST(let_go) {
+  tdo_full_t full = after(64 * MIB, 64 * MIB);
+  tdo_full_facts_t found = facts(128 * MIB, 128 * MIB, 1000);
+  for (size_t i = 0; i < 4; ++i)
+    tdo_full_let_go(&full);
+  ck_assert(!tdo_full_grown(&full, 300 * MIB, 1000));
+  tdo_full_let_go(&full);
+  ck_assert(tdo_full_ended(&full) <= 0);
+  check_most(full, 3 * 64 * MIB, 1000);
+  ck_assert(tdo_full_collected(&full, &found));
+  for (size_t i = 0; i < 8; ++i)
+    tdo_full_let_go(&full);
+  ck_assert(full.building);
+  tdo_full_let_go(&full);
+  ck_assert(!full.building);
+  found.survived = 20 * MIB;
+  ck_assert(!tdo_full_collected(&full, &found));
+  found.survived = 128 * MIB;
+  ck_assert(tdo_full_collected(&full, &found));
+  for (size_t i = 0; i < 4; ++i)
+    tdo_full_let_go(&full);
+  ck_assert(full.building);
+  tdo_full_let_go(&full);
+  ck_assert(!full.building);
+}
+END_TEST
+
 /* Then it comes as soon as minor ones have taken as long as it would, if what
    came by then is half of what had survived. */
 START_TEST(paid) {
@@ -186,4 +216,4 @@ START_TEST(unknown) {
 END_TEST
 
 SUITE_MAIN("full", 10, first, by_survivors, by_chance, by_room, cheap, built,
-           not_built, begun, ended, paid, unknown)
+           not_built, begun, ended, let_go, paid, unknown)

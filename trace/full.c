@@ -21,6 +21,7 @@
                                        be, */
 #define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
 #define BUILD_ROOTS  (1.0 / 16) /* of what survived, in roots */
+#define BUILD_LET_GO 4 /* times that roots may do so */
 #define BUILD_ENDED  0.1 /* of what survived, built since: .ended */
 #define BUILD_MUCH   4.0 /* times that, beside which the rest is little */
 
@@ -64,6 +65,20 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
          (fresh > most || full_paid(full, fresh));
 }
 
+void tdo_full_let_go(tdo_full_t *full) {
+  ++full->let_go;
+  if (full->let_go > full->let_go_most)
+    full->building = false;
+}
+
+/* .let_go, when a full collection is over. */
+static void full_let_go_over(tdo_full_t *full, bool solid) {
+  if (full->let_go > full->let_go_most)
+    full->let_go_most = solid ? 2 * full->let_go_most : BUILD_LET_GO;
+  full->let_go_most = tdo_max(full->let_go_most, BUILD_LET_GO);
+  full->let_go = 0;
+}
+
 double tdo_full_ended(const tdo_full_t *full) {
   return full->built > BUILD_ENDED * full->survivors
              ? full->survivors + full->built
@@ -74,6 +89,7 @@ bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   bool dense = facts->survived > FULL_DENSE * facts->filled;
   bool solid = facts->survived > FULL_SOLID * facts->filled;
 
+  full_let_go_over(full, solid);
   full->filled = facts->filled;
   full->ns = facts->ns / tdo_fmax(facts->filled, 1);
   full->spent = 0;

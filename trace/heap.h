@@ -23,6 +23,7 @@
 #include "trace/tenure.h"
 #include "trace/thread.h"
 #include "trace/trace.h"
+#include "trace/turnover.h"
 
 typedef struct mps_arena_s tdo_heap_t;
 
@@ -144,6 +145,7 @@ struct mps_arena_s {
   mps_arena_contracted_t contracted;
   /* Policy (policy.c, learn.c). */
   tdo_full_t full;
+  tdo_turnover_t turnover;
   tdo_small_t small;
   size_t small_most;     /* old bytes that a small heap has */
   bool adapts;           /* do generations grow with the time that collecting

@@ -35,6 +35,7 @@ mps_res_t tdo_root_create(tdo_root_t **root_o, mps_arena_t heap,
   tdo_ring_init(&root->heap_ring);
   tdo_ring_append(&heap->roots[root->rank], &root->heap_ring);
   ++heap->root_count;
+  ++heap->turnover.changes;
   root->sig = TDO_ROOT_SIG;
   *root_o = root;
   return MPS_RES_OK;
@@ -56,6 +57,7 @@ void tdo_root_destroy(tdo_root_t *root) {
   root->heap->abroad -= root->abroad;
   root->heap->rooted -= root_bytes(root);
   --root->heap->root_count;
+  ++root->heap->turnover.changes;
   tdo_ring_remove(&root->heap_ring);
   root->sig = TDO_SIG_DEAD;
   tdo_control_free(&root->heap->control, root, sizeof *root);
@@ -173,12 +175,15 @@ mps_res_t tdo_root_scan(tdo_scan_t *scan, tdo_root_t *root) {
 #define CHUNK_WORDS (ROOT_CHUNK / sizeof(mps_word_t))
 #define CHUNK_FEW   (CHUNK_WORDS / 8) /* words, to be scanned one by one */
 
-/* Is it worth it, and can it be scanned in parts? */
-static bool root_is_early(const tdo_root_t *root) {
+/* May its words be read one by one? */
+static bool root_is_table(const tdo_root_t *root) {
   return root->kind == TDO_ROOT_AREA && !root->abroad &&
-         root_divides(root->area) && root_bytes(root) >= ROOT_CHUNK &&
-         root_bytes(root) % sizeof(mps_word_t) == 0 &&
-         !root_gone(root);
+         root_divides(root->area) &&
+         root_bytes(root) % sizeof(mps_word_t) == 0 && !root_gone(root);
+}
+
+static bool root_is_early(const tdo_root_t *root) {
+  return root_is_table(root) && root_bytes(root) >= ROOT_CHUNK; /* worth it */
 }
 
 /* What does not stay in place, or may not: the copy is made another word. */
@@ -204,6 +209,20 @@ TDO_NO_SANITIZE static void root_copy(mps_word_t *to, const char *base,
 
   for (size_t i = 0; i < count; ++i)
     to[i] = from[i];
+}
+
+size_t tdo_roots_words(mps_arena_t heap, mps_word_t *to, size_t most) {
+  size_t count = 0;
+
+  TDO_RING_FOR(node, &heap->roots[TDO_RANK_EXACT]) {
+    const tdo_root_t *root = TDO_RING_ENTRY(tdo_root_t, heap_ring, node);
+    size_t words = root_bytes(root) / sizeof *to;
+    if (!root_is_table(root) || words > most - count)
+      continue;
+    root_copy(to + count, root->base, words);
+    count += words;
+  }
+  return count;
 }
 
 /* Mark what the next words of ROOT refer to. */

@@ -64,6 +64,9 @@ mps_res_t tdo_root_scan_rest(tdo_scan_t *scan, tdo_root_t *root);
 /* Mark ahead of the flip, until DEADLINE (ns; 0: none). True if there is no
    more to be done. */
 bool tdo_roots_mark_early(mps_arena_t heap, uint64_t deadline);
+/* What small exact roots have, as far as that can be read: words to TO, MOST of
+   them at most; their number. Threads must be stopped. */
+size_t tdo_roots_words(mps_arena_t heap, mps_word_t *to, size_t most);
 /* There was a flip, or there will be none. */
 void tdo_roots_forget_early(mps_arena_t heap);
 

@@ -70,6 +70,8 @@ size_t tdo_tenure(tdo_heap_t *heap, tdo_chain_t *chain, size_t most) {
   tdo_threads_stop(heap);
   if (heap->shielded)
     tdo_shield_note_stopped(&heap->shield);
+  if (heap->tenure.chain == NULL)
+    tdo_turnover_look(heap);
   if (whole)
     tenure_clean_left(heap);
   for (size_t i = 0; i < chain->count && bytes < most; ++i)

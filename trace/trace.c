@@ -281,6 +281,8 @@ bool tdo_trace_start(mps_arena_t heap, tdo_chain_t *chain, size_t last,
     tdo_shield_begin_offers(&heap->shield);
   }
   tdo_remember_harvest(heap);
+  if (!trace->full)
+    tdo_turnover_look(heap);
   trace->state = TDO_TRACE_CONDEMNED;
   trace->started = tdo_clock_ns();
   trace->paused = heap->stats.paused_ns;
