@@ -154,7 +154,7 @@ START_TEST(ended) {
 }
 END_TEST
 
-/* When roots let go of old objects, growth is by what survived, whatever was
+/* When a few words let go of old objects, growth is by what survived, whatever was
    built. If all was alive, they may do so twice as often the next time, and
    as before when it was not. */
 START_TEST(let_go) {

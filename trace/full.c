@@ -21,7 +21,7 @@
                                        be, */
 #define BUILD_NEW    (1024 * 4096.0) /* and bytes promoted */
 #define BUILD_ROOTS  (1.0 / 16) /* of what survived, in roots */
-#define BUILD_LET_GO 4 /* times that roots may do so */
+#define BUILD_LET_GO 4 /* times that words may do so */
 #define BUILD_ENDED  0.1 /* of what survived, built since: .ended */
 #define BUILD_MUCH   4.0 /* times that, beside which the rest is little */
 

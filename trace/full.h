@@ -19,10 +19,10 @@
    to, as the first object of a queue, dies without a write. When writes begin,
    what was built until then counts as found alive.
 
-   .let_go  When small roots are seen to let go of old objects now and again
-   (turnover.h), .build has ended, too, but nothing more counts as alive.
-   If the full collection after that finds all alive, roots may do so twice as
-   often the next time, before it is believed.
+   .let_go  When a few words are seen to let go of old objects now and again
+   (turnover.h), .build has ended, too, but nothing more counts as alive. If
+   the full collection after that finds all alive, they may do so twice as often
+   the next time, before it is believed.
 
    .ended  If something was built by then, the program has now begun with what
    it built that for. Mostly as much lives from here on, and the rest is dead:
@@ -61,7 +61,7 @@ typedef struct tdo_full {
   double built;       /* bytes that were when it ended */
   size_t writes;      /* to old objects, by then, and how many more may be */
   double writes_most; /* while .build holds, before anything is promoted */
-  size_t let_go;      /* how often roots did, while .build held, */
+  size_t let_go;      /* how often words did, while .build held, */
   size_t let_go_most; /* and may */
 } tdo_full_t;
 
@@ -89,7 +89,7 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes);
    is. */
 double tdo_full_ended(const tdo_full_t *full);
 
-/* .let_go: roots were seen to, once more. */
+/* .let_go: words were seen to, once more. */
 void tdo_full_let_go(tdo_full_t *full);
 
 /* A minor collection scanned so many bytes, and took NS. */

@@ -426,6 +426,7 @@ void tdo_heap_destroy(tdo_heap_t *heap) {
   if (heap->default_chain != NULL && tdo_ring_empty(&heap->pools))
     tdo_chain_destroy(heap->default_chain);
   heap->default_chain = NULL;
+  tdo_turnover_forget(heap);
   heap->going = true;
   tdo_heap_leave(heap);
   tdo_heaps_remove(heap); /* without the lock: a fork takes this one first */
