@@ -285,8 +285,8 @@ void tdo_nm_widen(tdo_pool_t *pool, tdo_gcseg_t *gc, char **base_io,
     return;
   }
   first = tdo_nm_unit(seg, *base_io);
-  if (*limit_io < seg->top)
-    end = tdo_max(first + 1, tdo_nm_unit(seg, *limit_io));
+  if (*limit_io < seg->top) /* maybe in a unit, where these exceed pages */
+    end = tdo_nm_unit(seg, *limit_io - 1) + 1;
   start = nm_block_start(seg, first);
   if (start == seg->units)
     start = tdo_bits_next_set(seg->starts, first, end);
