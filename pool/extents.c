@@ -399,6 +399,22 @@ void tdo_extents_changed(tdo_freelist_t *fl, tdo_extent_t *extent) {
 
 /* ---- searches ---- */
 
+tdo_extent_t *tdo_extents_below(const tdo_freelist_t *fl, const char *base) {
+  const tdo_extents_t *node = fl->extents;
+
+  while (node != NULL) {
+    unsigned n = 0;
+    while (n < node->count && extents_first(node, n)->seg.base < base)
+      ++n;
+    if (n == 0) /* at the root */
+      return NULL;
+    if (node->leaf)
+      return node->entry[n - 1].extent;
+    node = node->entry[n - 1].node;
+  }
+  return NULL;
+}
+
 tdo_extent_t *tdo_extents_short(tdo_freelist_t *fl, size_t n, bool highest) {
   for (;;) {
     tdo_extents_t *node = fl->extents;

@@ -4,8 +4,8 @@
 
    A tree with up to sixteen entries a node: a search looks at one line of
    maxima (peaks.h) at each level, without a branch that depends on the data.
-   An extent made inside a hole of another one follows it, until that loses all
-   grains before the hole.
+   An extent made for one block inside a hole of another one follows that, until
+   it loses all grains before the hole.
 
    Invariants:
    .order    the extents below each entry come before those below the next.
@@ -69,6 +69,8 @@ void tdo_extents_changed(tdo_freelist_t *fl, tdo_extent_t *extent);
    .order hold again. */
 void tdo_extents_moved(tdo_freelist_t *fl, tdo_extent_t *extent);
 
+/* The last extent that begins before BASE, or null. */
+tdo_extent_t *tdo_extents_below(const tdo_freelist_t *fl, const char *base);
 /* The lowest, or the highest, extent with a free run of N units, from 1 to
    TDO_STARTS_MOST; with one of SIZE > 0 bytes; or null. */
 tdo_extent_t *tdo_extents_short(tdo_freelist_t *fl, size_t n, bool highest);

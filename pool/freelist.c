@@ -148,23 +148,72 @@ static mps_res_t freelist_enter(tdo_freelist_t *fl, tdo_extent_t *e) {
   return tdo_extents_insert(fl, e);
 }
 
+/* Nobody looked at AREA yet, which has come to its extent, or at what lies
+   between it and what that knows of already. */
+static void freelist_fresh(tdo_freelist_t *fl, const tdo_area_t *area) {
+  tdo_extent_t *e = area->extent;
+  size_t first = freelist_unit(fl, e, area->base);
+  size_t limit = freelist_unit(fl, e, area->limit);
+
+  if (tdo_ring_empty(&e->fresh_ring)) {
+    tdo_ring_append(&fl->fresh, &e->fresh_ring);
+    e->fresh = first;
+    e->fresh_limit = limit;
+  } else {
+    e->fresh = tdo_min(e->fresh, first);
+    e->fresh_limit = tdo_max(e->fresh_limit, limit);
+  }
+}
+
+/* The free memory AREA has come to its extent, and counts. */
+static void freelist_count(tdo_freelist_t *fl, const tdo_area_t *area) {
+  size_t size = tdo_area_size(area);
+
+  area->extent->held += size;
+  area->extent->free += size;
+  fl->pool->total += size;
+  fl->pool->free += size;
+  freelist_fresh(fl, area);
+}
+
 /* E counts, and is the area to return. */
 static tdo_area_t freelist_begin(tdo_freelist_t *fl, tdo_extent_t *e) {
   tdo_area_t area = {e, e->seg.base, e->seg.limit};
 
-  e->held = e->free = tdo_area_size(&area);
-  tdo_ring_append(&fl->fresh, &e->fresh_ring);
   tdo_ring_append(&fl->pool->segs, &e->seg.pool_ring);
-  fl->pool->total += e->held;
-  fl->pool->free += e->held;
+  freelist_count(fl, &area);
+  return area;
+}
+
+/* The extent in a hole of which [BASE, ...) lies, grains new to the pool; or
+   null. */
+static tdo_extent_t *freelist_holed(tdo_freelist_t *fl, const char *base) {
+  tdo_extent_t *e = tdo_extents_below(fl, base);
+
+  return e != NULL && base < e->seg.limit && !e->own ? e : NULL;
+}
+
+/* The grains of E, an extent so far, lie in a hole of AROUND: they are part of
+   that, and the area to return. */
+static tdo_area_t freelist_fill_hole(tdo_freelist_t *fl, tdo_extent_t *around,
+                                     tdo_extent_t *e) {
+  tdo_area_t area = {around, e->seg.base, e->seg.limit};
+
+  tdo_seg_adopt(&around->seg, fl->space, area.base, area.limit);
+  e->seg.sig = TDO_SIG_DEAD;
+  freelist_free(fl, e);
+  tdo_runs_free(&around->runs, freelist_unit(fl, around, area.base),
+                freelist_unit(fl, around, area.limit));
+  freelist_count(fl, &area);
+  tdo_extents_changed(fl, around);
   return area;
 }
 
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
-                              size_t size, bool high) {
+                              size_t size, bool high, bool own) {
   tdo_space_t *sp = fl->space;
   size_t held;
-  tdo_extent_t *e;
+  tdo_extent_t *e, *around = NULL;
   mps_res_t res;
 
   held = tdo_space_bytes(sp, tdo_space_grains_for(sp, size));
@@ -174,7 +223,10 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
   if (res != MPS_RES_OK)
     return res;
   res = tdo_seg_init(&e->seg, sp, held, TDO_GROUP_MANUAL, high, fl->pool);
-  if (res == MPS_RES_OK) {
+  e->own = own;
+  if (res == MPS_RES_OK && !own)
+    around = freelist_holed(fl, e->seg.base);
+  if (res == MPS_RES_OK && around == NULL) {
     res = freelist_enter(fl, e);
     if (res != MPS_RES_OK)
       tdo_seg_finish(&e->seg, sp);
@@ -183,7 +235,8 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
     freelist_free(fl, e);
     return res;
   }
-  *area_o = freelist_begin(fl, e);
+  *area_o = around == NULL ? freelist_begin(fl, e)
+                           : freelist_fill_hole(fl, around, e);
   if (fl->made != NULL)
     fl->made(fl->pool, area_o->base, area_o->limit);
   return MPS_RES_OK;
@@ -446,13 +499,14 @@ size_t tdo_freelist_return_any(tdo_freelist_t *fl, size_t bytes) {
   return done;
 }
 
-/* Give back whole free grains of E, at most BYTES. May unmake it. */
+/* Give back whole free grains of E, at most BYTES, from runs in units [UNIT,
+   LIMIT). May unmake it. */
 static size_t freelist_return_from(tdo_freelist_t *fl, tdo_extent_t *e,
-                                   size_t bytes) {
-  size_t unit = 0, done = 0, most = tdo_min(bytes, e->held);
+                                   size_t unit, size_t limit, size_t bytes) {
+  size_t done = 0, most = tdo_min(bytes, e->held);
 
-  while (done < most &&
-         (unit = tdo_runs_next(&e->runs, unit)) < e->runs.units) {
+  while (done < most && unit < limit &&
+         (unit = tdo_runs_next(&e->runs, unit, limit)) < limit) {
     tdo_area_t area = {e, freelist_at(fl, e, unit), NULL};
     unit = tdo_runs_limit(&e->runs, unit);
     area.limit = freelist_at(fl, e, unit);
@@ -468,7 +522,8 @@ size_t tdo_freelist_return_fresh(tdo_freelist_t *fl, size_t bytes) {
     tdo_extent_t *e =
         TDO_RING_ENTRY(tdo_extent_t, fresh_ring, fl->fresh.next);
     tdo_ring_remove(&e->fresh_ring);
-    done += freelist_return_from(fl, e, bytes - done);
+    done += freelist_return_from(fl, e, e->fresh, e->fresh_limit,
+                                 bytes - done);
   }
   return done;
 }
@@ -477,10 +532,10 @@ size_t tdo_freelist_return_all(tdo_freelist_t *fl, size_t bytes) {
   size_t done = 0;
 
   TDO_RING_FOR(node, &fl->pool->segs) {
+    tdo_extent_t *e = TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, node);
     if (done >= bytes)
       break;
-    done += freelist_return_from(
-        fl, TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, node), bytes - done);
+    done += freelist_return_from(fl, e, 0, e->runs.units, bytes - done);
   }
   return done;
 }
@@ -518,7 +573,7 @@ bool tdo_freelist_next(tdo_area_t *area_io, const tdo_freelist_t *fl) {
   }
   for (; at != ring; at = at->next, from = 0) {
     tdo_extent_t *e = TDO_RING_ENTRY(tdo_extent_t, seg.pool_ring, at);
-    size_t unit = tdo_runs_next(&e->runs, from);
+    size_t unit = tdo_runs_next(&e->runs, from, e->runs.units);
     if (unit < e->runs.units) {
       area_io->extent = e;
       area_io->base = freelist_at(fl, e, unit);

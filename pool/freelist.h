@@ -14,7 +14,9 @@
    Whole free grains can be given back to the arena from anywhere in an
    extent; the descriptor stays until the last one is gone. Its segment goes
    from the first grain that it still has to the last one, and may have holes:
-   the arena's owner table tells whose a grain is.
+   the arena's owner table tells whose a grain is. Grains that come to lie in
+   a hole are that extent's again: so the pool's memory is in address order,
+   but for extents that were made for one block.
 
    Invariants:
    .free    pool->free = sum of the free runs of all extents.
@@ -45,7 +47,9 @@ struct tdo_extent {
   void *table;    /* of its runs; apart, so that descriptors stay mapped */
   size_t bytes;   /* of the table */
   tdo_ring_t framed; /* points with frames in their buffers here (frames.h) */
-  tdo_ring_t fresh_ring; /* of those that nobody looked at for what can go */
+  tdo_ring_t fresh_ring; /* of those with units that nobody looked at for what
+                            can go, */
+  size_t fresh, fresh_limit; /* which are these */
   bool own;       /* made for one block: goes back as soon as it can */
   tdo_runs_t runs;
 };
@@ -81,10 +85,11 @@ void tdo_freelist_finish(tdo_freelist_t *fl);
 /* Renews what is stale. */
 bool tdo_freelist_check(tdo_freelist_t *fl);
 
-/* A new extent of SIZE > 0 bytes, rounded up to grains, all free. HIGH:
+/* New memory of SIZE > 0 bytes, rounded up to grains, all free: an extent, or
+   part of one that had a hole there. OWN: an extent, for one block. HIGH:
    prefer high addresses. Results as tdo_space_alloc. */
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
-                              size_t size, bool high);
+                              size_t size, bool high, bool own);
 
 /* Make the lowest run of at least SIZE > 0 bytes in whole free grains that goes
    over borders between extents one extent, all free. False if there is none, or
@@ -121,7 +126,7 @@ tdo_area_t tdo_freelist_around(const tdo_freelist_t *fl, tdo_extent_t *extent,
 
 /* Give whole free grains back to the arena, at most BYTES (rounded up to
    grains): those in the free run AREA; those in the largest runs, until one has
-   none; those in extents that were made since the last time; all that there
+   none; those in memory that came since the last time; all that there
    are, which looks at every run. Of an extent of which
    nothing is in use all goes if that is much of it, or little of the pool, or
    part of it went before. Returns how many bytes went. May unmake extents. */

@@ -54,9 +54,9 @@ void tdo_mvff_finish(tdo_pool_t *pool) {
   tdo_freelist_finish(&tdo_mvff_of(pool)->list);
 }
 
-/* A new extent for SIZE bytes: of what is free on both sides of borders, or as
-   large as the client likes, or just enough, or just enough when the arena has
-   back what this pool can spare. */
+/* New memory for SIZE bytes: of what is free on both sides of borders, or as
+   much as the client likes, or just enough, or just enough when the arena has
+   back what this pool can spare; the whole free run that it is part of. */
 static mps_res_t mvff_extend(tdo_area_t *area_o, tdo_mvff_t *mvff,
                              size_t size) {
   size_t most = tdo_max(size, mvff->extend_by);
@@ -64,11 +64,16 @@ static mps_res_t mvff_extend(tdo_area_t *area_o, tdo_mvff_t *mvff,
 
   if (tdo_freelist_join(area_o, &mvff->list, size))
     return MPS_RES_OK;
-  res = tdo_freelist_extend(area_o, &mvff->list, most, mvff->arena_high);
+  res = tdo_freelist_extend(area_o, &mvff->list, most, mvff->arena_high,
+                            false);
   if (res != MPS_RES_OK && most > size)
-    res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high);
+    res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high,
+                            false);
   if (res != MPS_RES_OK && tdo_freelist_return_all(&mvff->list, SIZE_MAX) > 0)
-    res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high);
+    res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high,
+                            false);
+  if (res == MPS_RES_OK)
+    *area_o = tdo_freelist_around(&mvff->list, area_o->extent, area_o->base);
   return res;
 }
 

@@ -67,10 +67,11 @@ static inline bool tdo_runs_all_free(const tdo_runs_t *r, size_t base,
                   : tdo_bits_all_clear(r->used, base, limit);
 }
 
-/* The first free unit from FROM on, or `units`; how many there are. */
-static inline size_t tdo_runs_next(const tdo_runs_t *r, size_t from) {
-  return r->plain ? tdo_max(from, r->edge)
-                  : tdo_bits_next_clear(r->used, from, r->units);
+/* The first free unit of [FROM, LIMIT), or LIMIT; how many there are. */
+static inline size_t tdo_runs_next(const tdo_runs_t *r, size_t from,
+                                   size_t limit) {
+  return r->plain ? tdo_min(tdo_max(from, r->edge), limit)
+                  : tdo_bits_next_clear(r->used, from, limit);
 }
 
 static inline size_t tdo_runs_count(const tdo_runs_t *r) {

@@ -146,7 +146,7 @@ START_TEST(plain_tables) {
       memset(is_free + base, !is_free[base], limit - base);
       compare_runs(&r, 1 + random_below(units));
       REQUIRE(tdo_runs_count(&r) == model_count(units));
-      REQUIRE(tdo_runs_next(&r, base) == model_next(base, units));
+      REQUIRE(tdo_runs_next(&r, base, units) == model_next(base, units));
       REQUIRE(tdo_runs_check(&r));
     }
     plain += r.plain;
@@ -170,7 +170,8 @@ static tdo_pool_t pool;
 static tdo_freelist_t list;
 static run_t runs[RUNS_MOST]; /* free, in order of extent and address */
 static run_t live[LIVE_MOST];
-static size_t run_count, live_count, extent_count, joined;
+static size_t run_count, live_count, extent_count, joined, filled;
+static bool owned; /* are there extents for one block each? */
 
 static void start(size_t align) {
   REQUIRE(mps_arena_create_k(&arena, mps_arena_class_vm(), mps_args_none) ==
@@ -181,7 +182,7 @@ static void start(size_t align) {
   tdo_ring_init(&pool.segs);
   tdo_ring_init(&pool.aps);
   tdo_freelist_init(&list, &pool);
-  run_count = live_count = extent_count = joined = 0;
+  run_count = live_count = extent_count = joined = filled = 0;
 }
 
 static void stop(void) {
@@ -280,16 +281,20 @@ static size_t random_size(void) {
 }
 
 static void step_extend(void) {
-  tdo_area_t area;
+  bool own = owned && random_below(3) == 0, whole;
   size_t size = random_size() + random_below(100000);
+  tdo_area_t area;
 
   if (extent_count >= EXTENTS_MOST)
     return;
-  REQUIRE(tdo_freelist_extend(&area, &list, size, random_below(2)) ==
+  REQUIRE(tdo_freelist_extend(&area, &list, size, random_below(2), own) ==
           MPS_RES_OK);
   REQUIRE(tdo_area_size(&area) >= size);
+  whole = area.extent->held == tdo_area_size(&area);
+  REQUIRE(whole || !own);
   model_give((run_t){area.extent, area.base, area.limit});
-  ++extent_count;
+  extent_count += whole;
+  filled += !whole;
 }
 
 /* Find an area by one of the three rules, as the model says, and use an end
@@ -519,6 +524,8 @@ static void compare_all(void) {
     ++count;
     free += tdo_area_size(&area);
   }
+  for (size_t i = 1; i < run_count && !owned; ++i)
+    REQUIRE(runs[i - 1].limit <= runs[i].base);
   REQUIRE(count == run_count);
   REQUIRE(free == pool.free);
 }
@@ -543,15 +550,17 @@ static void list_against_model(size_t align, size_t rounds) {
       compare_all();
   }
   compare_all();
-  REQUIRE(joined > 0);
+  REQUIRE(joined > 0 && filled > 0);
   REQUIRE(tdo_space_check(&arena->space));
   stop();
 }
 
 START_TEST(extents_against_model) {
   random_start();
-  for (size_t align = 8; align <= 4096; align *= 8)
+  for (size_t align = 8; align <= 4096; align *= 8) {
+    owned = !owned;
     list_against_model(align, suite_rounds(600000));
+  }
 }
 END_TEST
 
@@ -563,7 +572,8 @@ START_TEST(many_extents) {
   random_start();
   start(16);
   for (size_t i = 0; i < MANY; ++i) {
-    REQUIRE(tdo_freelist_extend(&areas[i], &list, 4096, i % 2) == MPS_RES_OK);
+    REQUIRE(tdo_freelist_extend(&areas[i], &list, 4096, i % 2, false) ==
+            MPS_RES_OK);
     if (i % 500 == 0)
       REQUIRE(tdo_freelist_check(&list));
   }
@@ -587,7 +597,8 @@ START_TEST(holes) {
 
   start(8);
   grain = (size_t)1 << arena->space.grain_shift;
-  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, false) == MPS_RES_OK);
+  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, false, false) ==
+          MPS_RES_OK);
   tdo_freelist_take(&list, &area);
   hole = area;
   hole.base += 5 * grain - 8;
@@ -617,8 +628,9 @@ START_TEST(all_grains) {
   start(8);
   grain = (size_t)1 << arena->space.grain_shift;
   for (size_t i = 0; i < EXTENTS; ++i) {
-    REQUIRE(tdo_freelist_extend(&alone, &list, grain, false) == MPS_RES_OK);
-    REQUIRE(tdo_freelist_extend(&area, &list, GRAINS * grain, false) ==
+    REQUIRE(tdo_freelist_extend(&alone, &list, grain, false, false) ==
+            MPS_RES_OK);
+    REQUIRE(tdo_freelist_extend(&area, &list, GRAINS * grain, false, false) ==
             MPS_RES_OK);
     tdo_freelist_take(&list, &area);
     tdo_freelist_give(&list, area.extent, area.base + grain / 4,
@@ -646,7 +658,8 @@ START_TEST(no_memory_needed) {
   size_t before;
 
   start(8);
-  REQUIRE(tdo_freelist_extend(&area, &list, 1 << 20, false) == MPS_RES_OK);
+  REQUIRE(tdo_freelist_extend(&area, &list, 1 << 20, false, false) ==
+          MPS_RES_OK);
   tdo_freelist_take(&list, &area);
   mps_arena_spare_set(arena, 0.0);
   before = mps_arena_committed(arena);
@@ -668,11 +681,11 @@ START_TEST(too_large) {
   tdo_area_t area;
 
   start(8);
-  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX, false) ==
+  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX, false, false) ==
           MPS_RES_RESOURCE);
-  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX / 2 + 1, false) ==
+  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX / 2 + 1, false, false) ==
           MPS_RES_RESOURCE);
-  REQUIRE(tdo_freelist_extend(&area, &list, (size_t)1 << 60, false) ==
+  REQUIRE(tdo_freelist_extend(&area, &list, (size_t)1 << 60, false, false) ==
           MPS_RES_RESOURCE);
   REQUIRE(pool.total == 0);
   stop();

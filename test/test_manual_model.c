@@ -7,7 +7,7 @@
 #include "mpscmfs.h"
 #include "mpscmvff.h"
 #include "mpscmvt.h"
-#include "pool/extents.h"
+#include "pool/freelist.h"
 #include "test/pools.h"
 #include "test/random.h"
 #include "test/suite.h"
@@ -385,21 +385,13 @@ static void enter(pool_t *pool, mps_addr_t p, size_t size, size_t held,
   write_block(b);
 }
 
-/* Is A looked at before B, from low addresses on? An extent made in a hole of
-   another one comes after all of that. */
-static bool area_before(const tdo_area_t *a, const tdo_area_t *b) {
-  if (a->extent != b->extent)
-    return tdo_extent_before(a->extent, b->extent);
-  return a->base < b->base;
-}
-
 /* Where MVFF should place a block of SIZE bytes; or null: it must grow. */
 static char *place_of(pool_t *pool, size_t size) {
   tdo_area_t area = {NULL, NULL, NULL}, best = area;
 
   while (tdo_freelist_next(&area, list_of(pool)))
     if (tdo_area_size(&area) >= size &&
-        (best.base == NULL || area_before(&area, &best) == pool->first_fit))
+        (best.base == NULL || (area.base < best.base) == pool->first_fit))
       best = area;
   return best.base != NULL && pool->slot_high ? best.limit - size : best.base;
 }

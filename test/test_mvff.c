@@ -833,9 +833,81 @@ START_TEST(over_borders) {
 }
 END_TEST
 
+/* A pool that keeps nothing. */
+static mps_pool_t spareless(size_t extend_by) {
+  mps_pool_t pool;
+
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.0);
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, extend_by);
+    ck_assert_int_eq(mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return pool;
+}
+
+/* Memory that comes to lie where some of a block went before: first fit is by
+   address there, too, and free memory joins what is free around it. */
+START_TEST(in_holes) {
+  const size_t size = suite_pages(65536);
+  mps_pool_t pool;
+  char *p, *q;
+
+  start();
+  pool = spareless(size);
+  p = alloc(pool, 6 * size);
+  mps_free(pool, p + size, 2 * size);
+  ck_assert_uint_eq(mps_pool_total_size(pool), 4 * size);
+  q = alloc(pool, size);
+  ck_assert_ptr_eq(q, p + size);
+  mps_free(pool, p + 5 * size + 64, 64);
+  mps_free(pool, q + 64, 64);
+  ck_assert_ptr_eq(alloc(pool, 64), q + 64);
+  mps_free(pool, p + size - 64, 64);
+  mps_free(pool, q, 64);
+  ck_assert_ptr_eq(alloc(pool, 128), p + size - 64);
+  /* The rest of what came for a small block goes with the next one freed. */
+  (void)alloc(pool, suite_pages(1) - 64);
+  ck_assert_uint_eq(mps_pool_total_size(pool), 6 * size);
+  mps_free(pool, p, 64);
+  ck_assert_uint_eq(mps_pool_total_size(pool), 5 * size + suite_pages(1));
+  mps_free(pool, p + 64, 2 * size - 64 - 64);
+  ck_assert_uint_eq(mps_pool_total_size(pool),
+                    3 * size + 2 * suite_pages(1));
+  ck_assert(tdo_freelist_check(&tdo_mvff_of(pool)->list));
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
+/* What is left of memory that came to lie in a hole goes with the next block
+   freed, though a free run that has no whole page is longer. */
+START_TEST(rest_of_a_hole) {
+  const size_t page = suite_pages(1);
+  mps_pool_t pool;
+  char *p, *q;
+
+  start();
+  pool = spareless(4 * page);
+  p = alloc(pool, 16 * page);
+  mps_free(pool, p + 8 * page, 4 * page);
+  mps_free(pool, p + page + 8, 2 * page - 16);
+  ck_assert_uint_eq(mps_pool_total_size(pool), 12 * page);
+  q = alloc(pool, 3 * page);
+  ck_assert_ptr_eq(q, p + 8 * page);
+  ck_assert_uint_eq(mps_pool_total_size(pool), 16 * page);
+  mps_free(pool, p, 8);
+  ck_assert_uint_eq(mps_pool_total_size(pool), 15 * page);
+  ck_assert(tdo_freelist_check(&tdo_mvff_of(pool)->list));
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 SUITE_MAIN("mvff", 60, placement, extension, spare, none_spare,
            spare_in_short_runs, growing_buffer, partial_free, misuse,
            bad_arguments, arguments, points, frames, framed_points,
            frame_of_another_buffer, frame_where_nothing_is, patterns,
            without_end, no_memory, small_arena, at_random, large_blocks,
-           for_others, over_borders)
+           for_others, over_borders, in_holes, rest_of_a_hole)
