@@ -308,14 +308,6 @@ bool tdo_runs_highest(size_t *base_o, tdo_runs_t *r, size_t n) {
   return true;
 }
 
-size_t tdo_runs_largest(tdo_runs_t *r) {
-  size_t base = 0;
-  bool found = tdo_runs_lowest(&base, r, tdo_runs_longest(r));
-
-  TDO_CHECK(found);
-  return base;
-}
-
 /* Both look at a cell's bits more than they have to: that costs less than
    sums do, which most short runs at the end of a cell need not. */
 size_t tdo_runs_start(tdo_runs_t *r, size_t at) {

@@ -86,12 +86,10 @@ static inline unsigned tdo_runs_short(const tdo_runs_t *r) {
   return r->starts.most;
 }
 
-/* The start of the lowest (highest) free run of at least N units; that of the
-   lowest of the longest runs (there must be one). False if there is none;
-   N > 0. */
+/* The start of the lowest (highest) free run of at least N > 0 units. False if
+   there is none. */
 bool tdo_runs_lowest(size_t *base_o, tdo_runs_t *r, size_t n);
 bool tdo_runs_highest(size_t *base_o, tdo_runs_t *r, size_t n);
-size_t tdo_runs_largest(tdo_runs_t *r);
 
 /* Start and limit of the free run that holds the free unit AT. */
 size_t tdo_runs_start(tdo_runs_t *r, size_t at);
