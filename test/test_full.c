@@ -154,8 +154,8 @@ START_TEST(ended) {
 }
 END_TEST
 
-/* When a few words let go of old objects, growth is by what survived, whatever was
-   built. If all was alive, they may do so twice as often the next time, and
+/* When a few words let go of old objects, growth is by what survived, whatever
+   was built. If all was alive, they may do so twice as often the next time, and
    as before when it was not. */
 START_TEST(let_go) {
   tdo_full_t full = after(64 * MIB, 64 * MIB);

@@ -1,9 +1,9 @@
 /* Testudo: does the program let go of what is old?
 
-   What dies among old objects has been let go of by a write: mostly to other old
-   objects, and where much dies to many, which barriers tell of; but where it is
-   to a root, none does, and where it is to a few words only, again and again,
-   as to the head of a queue, one is as good as no write.
+   What dies among old objects has been let go of by a write: mostly to other
+   old objects, and where much dies to many, which barriers tell of. Of a write
+   to a root none does; and where the same few words are written again and
+   again, as the head of a queue, they tell of hardly any.
 
    So while something is taken to be built (full.h, .build), the words of small
    exact roots, and of the few old pages that may be written to, are looked at
