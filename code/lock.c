@@ -193,10 +193,25 @@ void tdo_lock_reset(tdo_lock_t *lock) {
   tdo_lock_init(lock);
 }
 
+void tdo_lock_forget(tdo_lock_t *lock) {
+  TDO_CHECK(tdo_lock_mine(lock));
+  atomic_store(&lock->waiting, 0);
+  atomic_store(&lock->starved, 0);
+  atomic_store(&lock->late, false);
+}
+
 void tdo_lock_global_claim(void) {
   tdo_lock_claim(&lock_global);
 }
 
 void tdo_lock_global_release(void) {
   tdo_lock_release(&lock_global);
+}
+
+bool tdo_lock_global_mine(void) {
+  return tdo_lock_mine(&lock_global);
+}
+
+void tdo_lock_global_forget(void) {
+  tdo_lock_forget(&lock_global);
 }

@@ -81,11 +81,16 @@ static inline bool tdo_lock_release_alone(tdo_lock_t *lock) {
 uintptr_t tdo_lock_take_over(tdo_lock_t *lock);
 void tdo_lock_hand_back(tdo_lock_t *lock, uintptr_t owner);
 
-/* In the child of a fork: make it free and usable whatever it was. */
+/* In the child of a fork: make it free and usable whatever it was; or, of one
+   that the calling thread has, forget the threads that waited for it, which are
+   not there: each release would call the system to wake one. */
 void tdo_lock_reset(tdo_lock_t *lock);
+void tdo_lock_forget(tdo_lock_t *lock);
 
 /* One lock for the process: the list of arenas and the like. */
 void tdo_lock_global_claim(void);
 void tdo_lock_global_release(void);
+bool tdo_lock_global_mine(void);
+void tdo_lock_global_forget(void);
 
 #endif /* TDO_CODE_LOCK_H */

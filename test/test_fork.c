@@ -3,11 +3,12 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "mpscams.h"
-#include "trace/heap.h"
+#include "trace/enter.h"
 #include "test/objects.h"
 #include "test/suite.h"
 
@@ -217,6 +218,36 @@ START_TEST(test_looking) {
 }
 END_TEST
 
+/* Nor do threads of the parent wait for a lock there: each time that it was
+   given back the system was asked to wake them. */
+static void *waiter(void *p) {
+  (void)p;
+  mps_arena_pause_time_set(arena, 0.1);
+  return NULL;
+}
+
+static void child_waits_not(void) {
+  REQUIRE(atomic_load(&arena->lock.waiting) == 0);
+  tdo_heap_leave(arena);
+  churn(0);
+}
+
+START_TEST(test_waiting) {
+  pthread_t thread;
+  heap_start(mps_class_amc());
+  fill(0);
+  tdo_heap_enter(arena);
+  ck_assert_int_eq(pthread_create(&thread, NULL, waiter, NULL), 0);
+  while (atomic_load(&arena->lock.waiting) == 0)
+    (void)sched_yield();
+  in_child(child_waits_not);
+  tdo_heap_leave(arena);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  churn(0);
+  heap_stop();
+}
+END_TEST
+
 static void child_of_child(void) {
   churn(0);
   in_child(child_churn);
@@ -295,4 +326,4 @@ END_TEST
 
 SUITE_MAIN("fork", 60, test_both_go_on, test_in_collection,
            test_child_destroys, test_threads, test_child_threads, test_looking,
-           test_twice, test_within)
+           test_waiting, test_twice, test_within)

@@ -43,6 +43,8 @@ static void fork_leave_child(tdo_heap_t *heap) {
   heap->forked = heap->shielded;
   atomic_store(&heap->behind, heap->shielded || atomic_load(&heap->behind));
   atomic_store(&heap->control.looking, 0); /* threads that are not here */
+  if (tdo_lock_mine(&heap->lock))
+    tdo_lock_forget(&heap->lock);
   fork_leave(heap); /* the thread that took the lock is this one */
 }
 
@@ -61,13 +63,18 @@ static void fork_enter_all(void) {
   }
 }
 
-static bool fork_quiet; /* under the global lock */
+/* Under the global lock: was it this thread that became quiet for this, and has
+   it that lock because a handler forks which interrupted it there? */
+static bool fork_quiet, fork_inside;
 
 static void fork_prepare(void) {
   bool quiet = tdo_stop_quiet(); /* a handler's hits would find half a fork */
+  bool inside = tdo_lock_global_mine();
   tdo_event_flush(); /* or the child would write it again */
-  tdo_lock_global_claim();
+  if (!inside)
+    tdo_lock_global_claim();
   fork_quiet = quiet;
+  fork_inside = inside;
   fork_enter_all();
   tdo_heaps_each(fork_lend); /* see abroad.h */
   tdo_stop_begin();
@@ -76,7 +83,8 @@ static void fork_prepare(void) {
 
 static void fork_over(void) {
   bool quiet = fork_quiet;
-  tdo_lock_global_release();
+  if (!fork_inside)
+    tdo_lock_global_release();
   if (quiet)
     tdo_stop_loud();
 }
@@ -94,6 +102,7 @@ static void fork_child(void) {
   tdo_populate_after_fork_in_child();
   tdo_event_after_fork_in_child();
   tdo_heaps_each(fork_leave_child);
+  tdo_lock_global_forget();
   fork_over();
 }
 

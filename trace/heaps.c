@@ -10,19 +10,24 @@ static atomic_size_t heaps_limit;
 
 /* Threads that look at what they found in the table. An arena that was taken
    out of it goes when there was none: a hit comes across other arenas than
-   its own, which other threads may destroy meanwhile. */
+   its own, which other threads may destroy meanwhile. The low half of the
+   word; the high half counts forks, since a child begins anew, and whoever
+   looked before, or was about to, may be interrupted by the handler that
+   forked at any instruction. */
 static atomic_size_t heaps_readers;
-static _Thread_local size_t heaps_reading /* how often this one does */
-    __attribute__((tls_model("initial-exec"))); /* for handlers, see lock.h */
 
-void tdo_heaps_begin(void) {
-  ++heaps_reading;
-  ++heaps_readers;
+#define HEAPS_FORK ((size_t)1 << 32)
+
+size_t tdo_heaps_begin(void) {
+  return atomic_fetch_add(&heaps_readers, 1) / HEAPS_FORK;
 }
 
-void tdo_heaps_end(void) {
-  --heaps_readers;
-  --heaps_reading;
+void tdo_heaps_end(size_t since) {
+  size_t now = atomic_load(&heaps_readers);
+
+  while (now / HEAPS_FORK == since &&
+         !atomic_compare_exchange_weak(&heaps_readers, &now, now - 1))
+    ;
 }
 
 mps_res_t tdo_heaps_add(tdo_heap_t *heap) {
@@ -47,7 +52,7 @@ void tdo_heaps_remove(tdo_heap_t *heap) {
     if (atomic_load(&heaps[i]) == heap)
       atomic_store(&heaps[i], NULL);
   tdo_lock_global_release();
-  while (atomic_load(&heaps_readers) > 0)
+  while (atomic_load(&heaps_readers) % HEAPS_FORK != 0)
     (void)sched_yield();
 }
 
@@ -60,44 +65,46 @@ size_t tdo_heaps_count(void) {
 }
 
 tdo_heap_t *tdo_heaps_find(const void *addr) {
-  size_t limit = atomic_load(&heaps_limit);
+  size_t limit = atomic_load(&heaps_limit), since;
   tdo_heap_t *found = NULL;
 
-  tdo_heaps_begin();
+  since = tdo_heaps_begin();
   for (size_t i = 0; i < limit && found == NULL; ++i) {
     tdo_heap_t *heap = atomic_load(&heaps[i]);
     if (heap != NULL && tdo_space_contains(&heap->space, addr))
       found = heap;
   }
-  tdo_heaps_end();
+  tdo_heaps_end(since);
   return found;
 }
 
 bool tdo_heaps_inside(void) {
-  size_t limit = atomic_load(&heaps_limit);
+  size_t limit = atomic_load(&heaps_limit), since;
   bool inside = false;
 
-  tdo_heaps_begin();
+  since = tdo_heaps_begin();
   for (size_t i = 0; i < limit && !inside; ++i) {
     tdo_heap_t *heap = atomic_load(&heaps[i]);
     inside = heap != NULL && tdo_lock_mine(&heap->lock);
   }
-  tdo_heaps_end();
+  tdo_heaps_end(since);
   return inside;
 }
 
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap)) {
-  size_t limit = atomic_load(&heaps_limit);
+  size_t limit = atomic_load(&heaps_limit), since;
 
-  tdo_heaps_begin();
+  since = tdo_heaps_begin();
   for (size_t i = 0; i < limit; ++i) {
     tdo_heap_t *heap = atomic_load(&heaps[i]);
     if (heap != NULL)
       visit(heap);
   }
-  tdo_heaps_end();
+  tdo_heaps_end(since);
 }
 
 void tdo_heaps_after_fork_in_child(void) {
-  atomic_store(&heaps_readers, heaps_reading); /* a handler may have forked */
+  size_t forks = atomic_load(&heaps_readers) / HEAPS_FORK;
+
+  atomic_store(&heaps_readers, (forks + 1) * HEAPS_FORK);
 }

@@ -17,13 +17,15 @@ size_t tdo_heaps_count(void);
 tdo_heap_t *tdo_heaps_find(const void *addr);
 /* Is this thread inside an arena? */
 bool tdo_heaps_inside(void);
-/* From begin to end none of those that VISIT is run for goes; both nest. */
-void tdo_heaps_begin(void);
-void tdo_heaps_end(void);
+/* From begin to end, which gets what that returned, none of those that VISIT
+   is run for goes; both nest. */
+size_t tdo_heaps_begin(void);
+void tdo_heaps_end(size_t since);
 /* Run VISIT for every arena. */
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap));
 
-/* Of the threads that were looking only this one is in the child. */
+/* Of the threads that were looking only this one is in the child; a handler
+   may have forked while it was, where nobody can tell. It is not waited for. */
 void tdo_heaps_after_fork_in_child(void);
 
 #endif /* TDO_TRACE_HEAPS_H */

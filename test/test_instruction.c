@@ -1,0 +1,154 @@
+/* Testudo: tests of signal handlers that come between two given instructions
+   of the library, one after the other. The processor is told to stop after each
+   (the trap flag); on others than x86-64 nothing comes between.
+   SPDX-License-Identifier: BSD-2-Clause */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "code/platform.h"
+#include "trace/heaps.h"
+#include "test/pools.h"
+#include "test/suite.h"
+
+static void (*intrude)(void); /* after instruction `due`, the next time */
+static volatile size_t due, done;
+static volatile bool intruded, child;
+
+#if defined(__x86_64__)
+
+enum { TRAP_FLAG = 0x100 };
+
+/* Where signals are blocked none would come, but this one does. */
+static void stepped(int signal, siginfo_t *info, void *context) {
+  ucontext_t *uc = context;
+  int saved = errno;
+  (void)signal, (void)info;
+  if (sigismember(&uc->uc_sigmask, SIGUSR1) || done++ < due)
+    return;
+  uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+  intruded = true;
+  intrude();
+  errno = saved;
+}
+
+static void steps_begin(void) {
+  __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t"
+                   "orq %0, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp"
+                   : : "i"(TRAP_FLAG) : "memory", "cc");
+}
+
+static void steps_end(void) {
+  __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t"
+                   "andq %0, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp"
+                   : : "i"(~TRAP_FLAG) : "memory", "cc");
+}
+
+static void steps_install(void) {
+  struct sigaction action = {.sa_sigaction = stepped, .sa_flags = SA_SIGINFO};
+  REQUIRE(sigaction(SIGTRAP, &action, NULL) == 0);
+}
+
+#else
+
+static void steps_begin(void) {
+}
+
+static void steps_end(void) {
+}
+
+static void steps_install(void) {
+}
+
+#endif
+
+/* Do BODY with FUNCTION called after instruction N of it; false if it has
+   fewer. */
+static bool intrude_after(size_t n, void (*function)(void),
+                          void (*body)(void)) {
+  intrude = function;
+  due = n;
+  done = 0;
+  intruded = false;
+  steps_begin();
+  body();
+  steps_end();
+  return intruded;
+}
+
+/* The child is to end well, however long this one waits for it: it kills itself
+   where it hangs. */
+static void fork_here(void) {
+  enum { PATIENCE = 60 };
+  int status;
+  pid_t pid = fork();
+  REQUIRE(pid >= 0);
+  if (pid == 0) {
+    child = true;
+    (void)alarm(PATIENCE);
+    return;
+  }
+  while (waitpid(pid, &status, 0) < 0)
+    REQUIRE(errno == EINTR);
+  REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+}
+
+static void come_and_go(void) {
+  mps_arena_t a;
+  REQUIRE(mps_arena_create_k(&a, mps_arena_class_vm(), mps_args_none) ==
+          MPS_RES_OK);
+  mps_arena_destroy(a);
+}
+
+/* A child goes on, and arenas come and go there. */
+static void go_on(void) {
+  if (child) {
+    come_and_go();
+    suite_leave(asserted_count == 0 ? 42 : 43);
+  }
+}
+
+static void look(void) {
+  REQUIRE(tdo_heaps_find(arena) == NULL);
+  REQUIRE(!tdo_heaps_inside());
+}
+
+/* Handlers fork while their thread looks at all arenas, as a hit and a call
+   that has to wait do: one of the two processes took it to look for ever, and
+   waited for that when an arena was destroyed. */
+START_TEST(forks_while_looking) {
+  start();
+  steps_install();
+  for (size_t n = 0; intrude_after(n, fork_here, look); ++n)
+    go_on();
+  go_on();
+  stop();
+}
+END_TEST
+
+static void leave_and_join(void) {
+  tdo_heaps_remove(arena);
+  REQUIRE(tdo_heaps_add(arena) == MPS_RES_OK);
+}
+
+/* They do while it makes an arena, or destroys one: where it had the lock for
+   that, the fork waited for its own thread. */
+START_TEST(forks_at_the_ends) {
+  enum { FORKS = 30 };
+  size_t stride;
+  start();
+  steps_install();
+  (void)intrude_after(SIZE_MAX, fork_here, leave_and_join);
+  stride = 1 + done / FORKS;
+  for (size_t n = 0; intrude_after(n, fork_here, leave_and_join); n += stride)
+    go_on();
+  go_on();
+  stop();
+}
+END_TEST
+
+SUITE_MAIN("instruction", 60, forks_while_looking, forks_at_the_ends)
