@@ -5,6 +5,12 @@
 
 #if TDO_PF_LINUX
 
+#include <unistd.h>
+
+unsigned long tdo_fork_process(void) {
+  return (unsigned long)getpid();
+}
+
 static pthread_mutex_t fork_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool fork_installed;
 
@@ -24,6 +30,10 @@ mps_res_t tdo_fork_install(void (*prepare)(void), void (*parent)(void),
 }
 
 #else
+
+unsigned long tdo_fork_process(void) {
+  return 0;
+}
 
 mps_res_t tdo_fork_install(void (*prepare)(void), void (*parent)(void),
                            void (*child)(void)) {

@@ -12,4 +12,8 @@
 mps_res_t tdo_fork_install(void (*prepare)(void), void (*parent)(void),
                            void (*child)(void));
 
+/* Which process is this? Another one than before in the child of a fork. One
+   system call on Linux. */
+unsigned long tdo_fork_process(void);
+
 #endif /* TDO_CODE_FORK_H */

@@ -324,6 +324,59 @@ START_TEST(test_within) {
 }
 END_TEST
 
+/* ---- in handlers of forks that were there before the library's ---- */
+
+static bool handler_looks;
+
+static void wait_and_look(void) {
+  char c;
+  if (!handler_looks)
+    return;
+  REQUIRE(read(scan_gate[0], &c, 1) == 1);
+  check(0);
+}
+
+/* The child's hits, in a collection under way, scan what the parent has
+   written meanwhile: the parent must not forget that for it. */
+START_TEST(test_before) {
+  int status;
+  pid_t pid;
+  ck_assert_int_eq(setenv("TESTUDO_SHIELD", "dirty", 1), 0);
+  ck_assert_int_eq(setenv("TESTUDO_SMALL", "0", 1), 0);
+  ck_assert_int_eq(pthread_atfork(NULL, NULL, wait_and_look), 0);
+  ck_assert_int_eq(pipe(scan_gate), 0);
+  heap_start(mps_class_amc());
+  for (size_t i = 0; i < LIVE; ++i) {
+    table[i] = node(400);
+    *obj_ref(table[i], 0) = (mps_addr_t)(i << 2 | 1);
+  }
+  for (int i = 0; i < 6; ++i)
+    collect();
+  for (size_t i = 0; i < 20000; ++i)
+    (void)node(20);
+  mps_arena_pause_time_set(arena, 0.0);
+  ck_assert_int_eq(mps_arena_start_collect(arena), MPS_RES_OK);
+  handler_looks = true;
+  pid = fork();
+  handler_looks = false;
+  if (pid == 0) {
+    churn(0);
+    suite_leave(asserted_count == 0 ? 42 : 43);
+  }
+  ck_assert_int_gt(pid, 0);
+  refer_to_young(1000);
+  ck_assert_int_eq(write(scan_gate[1], "", 1), 1);
+  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), 42);
+  for (size_t i = 0; i < 100000; ++i)
+    (void)numbered(i);
+  check_young(1000);
+  tdo_arena_check(arena);
+  heap_stop();
+}
+END_TEST
+
 SUITE_MAIN("fork", 60, test_both_go_on, test_in_collection,
            test_child_destroys, test_threads, test_child_threads, test_looking,
-           test_waiting, test_twice, test_within)
+           test_waiting, test_twice, test_within, test_before)

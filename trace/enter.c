@@ -4,6 +4,7 @@
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/event.h"
+#include "trace/fork.h"
 #include "trace/heaps.h"
 #include "trace/pause.h"
 
@@ -81,6 +82,8 @@ bool tdo_heap_enter_hit(tdo_heap_t *heap, const void *frame) {
 
   if (!had_lock)
     tdo_lock_claim(&heap->lock);
+  else if (heap->forking && tdo_heap_fork_is_over())
+    heap->forked = heap->shielded; /* else it would act on the parent's pages */
   enter_locked(heap, frame);
   return had_lock;
 }

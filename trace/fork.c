@@ -66,6 +66,11 @@ static void fork_enter_all(void) {
 /* Under the global lock: was it this thread that became quiet for this, and has
    it that lock because a handler forks which interrupted it there? */
 static bool fork_quiet, fork_inside;
+static unsigned long fork_process; /* which forks */
+
+bool tdo_heap_fork_is_over(void) {
+  return tdo_fork_process() != fork_process;
+}
 
 static void fork_prepare(void) {
   bool quiet = tdo_stop_quiet(); /* a handler's hits would find half a fork */
@@ -75,6 +80,7 @@ static void fork_prepare(void) {
     tdo_lock_global_claim();
   fork_quiet = quiet;
   fork_inside = inside;
+  fork_process = tdo_fork_process();
   fork_enter_all();
   tdo_heaps_each(fork_lend); /* see abroad.h */
   tdo_stop_begin();

@@ -12,4 +12,8 @@
 /* Called before the first arena exists; later calls do nothing. */
 mps_res_t tdo_heap_fork_install(void);
 
+/* While this thread has a lock in order to fork (heap->forking): is it in the
+   child, where handlers of the client's run before the library's? */
+bool tdo_heap_fork_is_over(void);
+
 #endif /* TDO_TRACE_FORK_H */
