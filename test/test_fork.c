@@ -324,6 +324,45 @@ START_TEST(test_within) {
 }
 END_TEST
 
+/* ---- while another thread, inside an arena, makes one ---- */
+
+static mps_arena_t made;
+
+static mps_res_t make_arena(mps_ss_t ss, void *p, size_t s) {
+  (void)ss, (void)p, (void)s;
+  if (made != NULL)
+    return MPS_RES_OK;
+  while (atomic_load(&arena->lock.waiting) == 0)
+    (void)sched_yield();
+  return mps_arena_create_k(&made, mps_arena_class_vm(), mps_args_none);
+}
+
+static void child_leaves(void) {
+}
+
+static void *forker(void *p) {
+  in_child(child_leaves);
+  return p;
+}
+
+/* The fork waits for the arena, with nothing that this one waits for. */
+START_TEST(test_making) {
+  pthread_t thread;
+  mps_root_t root;
+  heap_start(mps_class_amc());
+  fill(0);
+  ck_assert_int_eq(mps_root_create(&root, arena, mps_rank_exact(), 0,
+                                   make_arena, NULL, 0), MPS_RES_OK);
+  ck_assert_int_eq(pthread_create(&thread, NULL, forker, NULL), 0);
+  collect();
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  ck_assert_ptr_nonnull(made);
+  mps_arena_destroy(made);
+  mps_root_destroy(root);
+  heap_stop();
+}
+END_TEST
+
 /* ---- in handlers of forks that were there before the library's ---- */
 
 static bool handler_looks;
@@ -379,4 +418,5 @@ END_TEST
 
 SUITE_MAIN("fork", 60, test_both_go_on, test_in_collection,
            test_child_destroys, test_threads, test_child_threads, test_looking,
-           test_waiting, test_twice, test_within, test_before)
+           test_waiting, test_twice, test_within, test_making,
+           test_before)

@@ -5,7 +5,8 @@
 #include "code/populate.h"
 #include "trace/heaps.h"
 
-static tdo_heap_t *fork_busy; /* the first that another thread is inside of */
+static tdo_heap_t *fork_busy; /* the first that another thread is inside of;
+                                 under the global lock */
 
 /* An arena that the forking thread has entered already (it forks within a
    callback, or in a signal handler) is left as it is. */
@@ -43,24 +44,10 @@ static void fork_leave_child(tdo_heap_t *heap) {
   heap->forked = heap->shielded;
   atomic_store(&heap->behind, heap->shielded || atomic_load(&heap->behind));
   atomic_store(&heap->control.looking, 0); /* threads that are not here */
+  atomic_store(&heap->awaited, 0);
   if (tdo_lock_mine(&heap->lock))
     tdo_lock_forget(&heap->lock);
   fork_leave(heap); /* the thread that took the lock is this one */
-}
-
-/* All of them or none: who is inside one may have to wait for another, in a
-   handler that touches its memory. None is destroyed meanwhile, which takes the
-   global lock. */
-static void fork_enter_all(void) {
-  for (;;) {
-    fork_busy = NULL;
-    tdo_heaps_each(fork_enter);
-    if (fork_busy == NULL)
-      return;
-    tdo_heaps_each(fork_leave);
-    tdo_lock_claim(&fork_busy->lock);
-    tdo_lock_release(&fork_busy->lock);
-  }
 }
 
 /* Under the global lock: was it this thread that became quiet for this, and has
@@ -72,16 +59,42 @@ bool tdo_heap_fork_is_over(void) {
   return tdo_fork_process() != fork_process;
 }
 
+/* Until nobody is inside HEAP. It is not destroyed meanwhile. */
+static void fork_wait(tdo_heap_t *heap, bool inside) {
+  ++heap->awaited;
+  if (!inside)
+    tdo_lock_global_release();
+  tdo_lock_claim(&heap->lock);
+  tdo_lock_release(&heap->lock);
+  --heap->awaited;
+  if (!inside)
+    tdo_lock_global_claim();
+}
+
+/* All of them or none: who is inside one may have to wait for another, in a
+   handler that touches its memory, or for the global lock, in one that makes an
+   arena. With that lock none is destroyed. */
+static void fork_enter_all(bool inside) {
+  for (;;) {
+    fork_busy = NULL;
+    tdo_heaps_each(fork_enter);
+    if (fork_busy == NULL)
+      return;
+    tdo_heaps_each(fork_leave);
+    fork_wait(fork_busy, inside);
+  }
+}
+
 static void fork_prepare(void) {
   bool quiet = tdo_stop_quiet(); /* a handler's hits would find half a fork */
   bool inside = tdo_lock_global_mine();
   tdo_event_flush(); /* or the child would write it again */
   if (!inside)
     tdo_lock_global_claim();
+  fork_enter_all(inside);
   fork_quiet = quiet;
   fork_inside = inside;
   fork_process = tdo_fork_process();
-  fork_enter_all();
   tdo_heaps_each(fork_lend); /* see abroad.h */
   tdo_stop_begin();
   tdo_heaps_each(fork_recall);

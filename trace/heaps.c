@@ -52,7 +52,8 @@ void tdo_heaps_remove(tdo_heap_t *heap) {
     if (atomic_load(&heaps[i]) == heap)
       atomic_store(&heaps[i], NULL);
   tdo_lock_global_release();
-  while (atomic_load(&heaps_readers) % HEAPS_FORK != 0)
+  while (atomic_load(&heaps_readers) % HEAPS_FORK != 0 ||
+         atomic_load(&heap->awaited) != 0)
     (void)sched_yield();
 }
 
