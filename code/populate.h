@@ -33,7 +33,9 @@ void tdo_populate_cancel(void *base, size_t size);
 void tdo_populate_hold(void);
 void tdo_populate_release(void);
 
-/* In the child of a fork there is no such thread, and nothing asked. */
+/* In the child of a fork there is no such thread, and nothing asked; what the
+   thread that forked holds it still does. No other one does when it forks: that
+   is for who is inside an arena. */
 void tdo_populate_after_fork_in_child(void);
 
 #endif /* TDO_CODE_POPULATE_H */

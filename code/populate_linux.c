@@ -313,7 +313,6 @@ void tdo_populate_after_fork_in_child(void) {
     atomic_store(&populate_slots[i], 0);
   atomic_store(&populate_busy, 0);
   atomic_store(&populate_pieces, 0);
-  atomic_store(&populate_held, 0);
   atomic_store(&populate_halted, false);
   atomic_store(&populate_alive, false);
   atomic_store(&populate_tid, 0);

@@ -214,6 +214,31 @@ START_TEST(forked) {
 }
 END_TEST
 
+/* Who holds it and forks, as a handler does that interrupts a flush, releases
+   it in the child, too. */
+START_TEST(forked_while_held) {
+  enum { SIZE = 1 << 20 };
+  char *p = map(SIZE);
+  int status;
+  pid_t child;
+  heap_start(mps_class_amc());
+  if (able()) {
+    tdo_populate_hold();
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    tdo_populate_release();
+    if (child == 0) {
+      ask(p, SIZE);
+      suite_leave(comes(p, SIZE) ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+  }
+  heap_stop();
+  ck_assert_int_eq(munmap(p, SIZE), 0);
+}
+END_TEST
+
 /* ---- which memory, over the double */
 
 static tdo_vm_double_t twin;
@@ -387,4 +412,5 @@ START_TEST(grows_without) {
 END_TEST
 
 SUITE_MAIN("populate", 60, touched, untouched, held, held_and_cancelled,
-           cancelled, forked, ahead, not_ahead, again, grows, grows_without)
+           cancelled, forked, forked_while_held, ahead, not_ahead, again,
+           grows, grows_without)
