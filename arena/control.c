@@ -103,7 +103,7 @@ static void control_drop(tdo_control_t *c, void *p, unsigned i) {
     return;
   }
   atomic_thread_fence(memory_order_seq_cst);
-  if (atomic_load(&c->looking) > 0) {
+  if (tdo_readers_any(&c->looking)) {
     control_push(c, p, i);
     return;
   }

@@ -5,6 +5,7 @@
 #define TDO_ARENA_CONTROL_H
 
 #include "arena/segment.h"
+#include "code/readers.h"
 
 #define TDO_CONTROL_CLASSES 24 /* see control.c */
 
@@ -37,7 +38,7 @@ typedef struct tdo_control {
      were, and of this one all but these. */
   unsigned sweep_class; /* TDO_CONTROL_CLASSES: they are not */
   void *unswept;
-  atomic_uint looking;
+  tdo_readers_t looking;
 } tdo_control_t;
 
 void tdo_control_init(tdo_control_t *c, tdo_space_t *space);
@@ -59,13 +60,14 @@ static inline bool tdo_control_sweeping(const tdo_control_t *c) {
   return c->sweep_class < TDO_CONTROL_CLASSES;
 }
 
-/* .looking: between these two. Need no lock, and may be nested. */
-static inline void tdo_control_look(tdo_control_t *c) {
-  atomic_fetch_add(&c->looking, 1);
+/* .looking: between these two, of which the second gets what the first
+   returned. Need no lock, and may be nested. */
+static inline size_t tdo_control_look(tdo_control_t *c) {
+  return tdo_readers_begin(&c->looking);
 }
 
-static inline void tdo_control_looked(tdo_control_t *c) {
-  atomic_fetch_sub(&c->looking, 1);
+static inline void tdo_control_looked(tdo_control_t *c, size_t begun) {
+  tdo_readers_end(&c->looking, begun);
 }
 
 #endif /* TDO_ARENA_CONTROL_H */

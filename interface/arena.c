@@ -540,11 +540,10 @@ arena_pool_seen(mps_fmt_t *fmt_o, mps_arena_t arena, mps_addr_t p) {
 
 static mps_pool_t arena_pool_at(mps_fmt_t *fmt_o, mps_arena_t arena,
                                 mps_addr_t p) {
-  mps_pool_t pool;
+  size_t begun = tdo_control_look(&arena->control);
+  mps_pool_t pool = arena_pool_seen(fmt_o, arena, p);
 
-  tdo_control_look(&arena->control);
-  pool = arena_pool_seen(fmt_o, arena, p);
-  tdo_control_looked(&arena->control);
+  tdo_control_looked(&arena->control, begun);
   return pool;
 }
 

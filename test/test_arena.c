@@ -412,6 +412,7 @@ START_TEST(test_look_late) {
     mps_addr_t p;
     mps_pool_t m;
     mps_ap_t q;
+    size_t begun;
     MPS_ARGS_BEGIN(args) {
       MPS_ARGS_ADD(args, MPS_KEY_MFS_UNIT_SIZE, 4 * MIB);
       ck_assert_int_eq(mps_pool_create_k(&m, arena, cls[i], args), MPS_RES_OK);
@@ -427,13 +428,13 @@ START_TEST(test_look_late) {
     }
     seg = tdo_seg_of(&arena->space, p);
     ck_assert_ptr_eq(seg->pool, m);
-    tdo_control_look(&arena->control);
+    begun = tdo_control_look(&arena->control);
     mps_pool_destroy(m);
     mps_arena_spare_set(arena, 0.0);
     ck_assert(!mps_arena_has_addr(arena, p));
     ck_assert(mps_arena_has_addr(arena, (mps_addr_t)seg));
     (void)*(void *const volatile *)&seg->pool;
-    tdo_control_looked(&arena->control);
+    tdo_control_looked(&arena->control, begun);
   }
   stop();
 }

@@ -218,19 +218,19 @@ END_TEST
 
 /* While somebody looks without the lock, memory stays. */
 START_TEST(test_looking) {
-  size_t slabs;
+  size_t slabs, begun;
   control_start(_i, SIZE_MAX);
   for (size_t i = 0; i < BLOCKS; ++i)
     REQUIRE(block_make(i, 448) == MPS_RES_OK);
   slabs = control.slabs;
-  tdo_control_look(&control);
+  begun = tdo_control_look(&control);
   for (size_t i = 0; i < BLOCKS; ++i)
     block_free(i);
   tdo_control_settle(&control);
   ck_assert_uint_eq(control.slabs, slabs);
   lists_check();
   REQUIRE(block_make(0, 448) == MPS_RES_OK);
-  tdo_control_looked(&control);
+  tdo_control_looked(&control, begun);
   tdo_control_settle(&control);
   ck_assert_uint_le(control.slabs, 2);
   block_free(0);

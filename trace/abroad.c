@@ -56,7 +56,7 @@ static void abroad_stop(tdo_heap_t *heap) {
 
 void tdo_abroad_hold(tdo_heap_t *heap) {
   heap->holds_others = true;
-  heap->others_since = tdo_heaps_begin(); /* none goes meanwhile */
+  heap->others_begun = tdo_heaps_begin(); /* none goes meanwhile */
   abroad_for = heap;
   do {
     abroad_busy = false;
@@ -83,6 +83,6 @@ static void abroad_give_back(tdo_heap_t *heap) {
 void tdo_abroad_release(tdo_heap_t *heap) {
   abroad_for = heap;
   tdo_heaps_each(abroad_give_back);
-  tdo_heaps_end(heap->others_since);
+  tdo_heaps_end(heap->others_begun);
   heap->holds_others = false;
 }

@@ -43,7 +43,7 @@ static void fork_leave_child(tdo_heap_t *heap) {
     tdo_shield_abandon(&heap->shield);
   heap->forked = heap->shielded;
   atomic_store(&heap->behind, heap->shielded || atomic_load(&heap->behind));
-  atomic_store(&heap->control.looking, 0); /* threads that are not here */
+  tdo_readers_after_fork_in_child(&heap->control.looking);
   atomic_store(&heap->awaited, 0);
   if (tdo_lock_mine(&heap->lock))
     tdo_lock_forget(&heap->lock);

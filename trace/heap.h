@@ -114,7 +114,7 @@ struct mps_arena_s {
   bool has_right;        /* to stop threads, in this session */
   size_t abroad;         /* roots in memory of other arenas (abroad.h) */
   bool holds_others;     /* their locks, in this session, */
-  size_t others_since;   /* and none of them goes (heaps.h) */
+  size_t others_begun;   /* and none of them goes (heaps.h) */
   atomic_bool lent;      /* its holder waits for the right */
   bool going;            /* is being destroyed: not one of those others */
   uintptr_t lender;      /* that holder; 0: the lock was free */

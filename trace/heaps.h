@@ -20,12 +20,11 @@ bool tdo_heaps_inside(void);
 /* From begin to end, which gets what that returned, none of those that VISIT
    is run for goes; both nest. */
 size_t tdo_heaps_begin(void);
-void tdo_heaps_end(size_t since);
+void tdo_heaps_end(size_t begun);
 /* Run VISIT for every arena. */
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap));
 
-/* Of the threads that were looking only this one is in the child; a handler
-   may have forked while it was, where nobody can tell. It is not waited for. */
+/* Nobody is looking in the child (code/readers.h). */
 void tdo_heaps_after_fork_in_child(void);
 
 #endif /* TDO_TRACE_HEAPS_H */
