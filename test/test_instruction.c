@@ -121,9 +121,10 @@ static void look(void) {
    that has to wait do: one of the two processes took it to look for ever, and
    waited for that when an arena was destroyed. */
 START_TEST(forks_while_looking) {
+  size_t stride = suite_slow() ? 3 : 1; /* so is a fork where it is */
   start();
   steps_install();
-  for (size_t n = 0; intrude_after(n, fork_here, look); ++n)
+  for (size_t n = 0; intrude_after(n, fork_here, look); n += stride)
     go_on();
   go_on();
   stop();
@@ -138,12 +139,11 @@ static void leave_and_join(void) {
 /* They do while it makes an arena, or destroys one: where it had the lock for
    that, the fork waited for its own thread. */
 START_TEST(forks_at_the_ends) {
-  enum { FORKS = 30 };
-  size_t stride;
+  size_t forks = suite_slow() ? 10 : 30, stride;
   start();
   steps_install();
   (void)intrude_after(SIZE_MAX, fork_here, leave_and_join);
-  stride = 1 + done / FORKS;
+  stride = 1 + done / forks;
   for (size_t n = 0; intrude_after(n, fork_here, leave_and_join); n += stride)
     go_on();
   go_on();
