@@ -27,6 +27,15 @@ _Thread_local char tdo_lock_thread
 
 static tdo_lock_t lock_global = TDO_LOCK_INIT;
 
+/* What a thread waits for, and in handlers that interrupted it there. */
+typedef struct lock_waits {
+  const tdo_lock_t *lock;
+  const struct lock_waits *outer;
+} lock_waits_t;
+
+static _Thread_local const lock_waits_t *volatile lock_waits
+    __attribute__((tls_model("initial-exec")));
+
 void tdo_lock_init(tdo_lock_t *lock) {
   atomic_init(&lock->owner, 0);
   atomic_init(&lock->waiting, 0);
@@ -109,6 +118,8 @@ static void lock_wake(atomic_uint *word, int most) {
 static void lock_wait(tdo_lock_t *lock) {
   bool patient = true, blocked = false, starved = false;
   uint64_t begun = tdo_clock_ns();
+  lock_waits_t waits = {lock, lock_waits};
+  lock_waits = &waits;
   (void)atomic_fetch_add(&lock->waiting, 1);
   for (unsigned vain = 0;; ++vain) {
     unsigned turn = atomic_load(&lock->turn);
@@ -127,6 +138,7 @@ static void lock_wait(tdo_lock_t *lock) {
     }
   }
   (void)atomic_fetch_sub(&lock->waiting, 1);
+  lock_waits = waits.outer;
   if (starved) {
     (void)atomic_fetch_sub(&lock->starved, 1);
     (void)atomic_fetch_add(&lock->saved, 1);
@@ -193,11 +205,15 @@ void tdo_lock_reset(tdo_lock_t *lock) {
   tdo_lock_init(lock);
 }
 
+/* One too many, if a handler forks at the very end, only costs calls. */
 void tdo_lock_forget(tdo_lock_t *lock) {
+  unsigned waiting = 0;
   TDO_CHECK(tdo_lock_mine(lock));
-  atomic_store(&lock->waiting, 0);
-  atomic_store(&lock->starved, 0);
-  atomic_store(&lock->late, false);
+  for (const lock_waits_t *w = lock_waits; w != NULL; w = w->outer)
+    waiting += w->lock == lock;
+  atomic_store(&lock->waiting, waiting);
+  if (waiting == 0)
+    atomic_store(&lock->starved, 0);
 }
 
 void tdo_lock_global_claim(void) {

@@ -82,8 +82,9 @@ uintptr_t tdo_lock_take_over(tdo_lock_t *lock);
 void tdo_lock_hand_back(tdo_lock_t *lock, uintptr_t owner);
 
 /* In the child of a fork: make it free and usable whatever it was; or, of one
-   that the calling thread has, forget the threads that waited for it, which are
-   not there: each release would call the system to wake one. */
+   that the calling thread has, forget the other threads that waited for it,
+   which are not there: each release would call the system to wake one. (This
+   one may wait for it, too, where a handler forked.) */
 void tdo_lock_reset(tdo_lock_t *lock);
 void tdo_lock_forget(tdo_lock_t *lock);
 

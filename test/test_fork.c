@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -252,6 +253,57 @@ START_TEST(test_waiting) {
 }
 END_TEST
 
+/* But this thread may, where a handler forks which interrupted that. */
+static pid_t handler_child = -1;
+
+static void forking_handler(int signal) {
+  int saved = errno;
+  (void)signal;
+  handler_child = fork();
+  errno = saved;
+}
+
+static void wait_for_waiting(unsigned n) {
+  while (atomic_load(&arena->lock.waiting) != n)
+    (void)sched_yield();
+}
+
+static void *holder(void *p) {
+  pthread_t *waits = p;
+  tdo_heap_enter(arena);
+  (void)pthread_barrier_wait(&others_ready);
+  wait_for_waiting(1);
+  REQUIRE(pthread_kill(*waits, SIGUSR1) == 0);
+  wait_for_waiting(2);
+  tdo_heap_leave(arena);
+  return NULL;
+}
+
+START_TEST(test_waiting_itself) {
+  struct sigaction action = {.sa_handler = forking_handler};
+  pthread_t thread, self = pthread_self();
+  int status;
+  heap_start(mps_class_amc());
+  fill(0);
+  ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+  ck_assert_int_eq(pthread_barrier_init(&others_ready, NULL, 2), 0);
+  ck_assert_int_eq(pthread_create(&thread, NULL, holder, &self), 0);
+  (void)pthread_barrier_wait(&others_ready);
+  mps_arena_pause_time_set(arena, 0.1);
+  if (handler_child == 0) {
+    REQUIRE(atomic_load(&arena->lock.waiting) == 0);
+    churn(0);
+    suite_leave(asserted_count == 0 ? 42 : 43);
+  }
+  ck_assert_int_gt(handler_child, 0);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  ck_assert_int_eq(waitpid(handler_child, &status, 0), handler_child);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), 42);
+  heap_stop();
+}
+END_TEST
+
 static void child_of_child(void) {
   churn(0);
   in_child(child_churn);
@@ -422,5 +474,5 @@ END_TEST
 
 SUITE_MAIN("fork", 60, test_both_go_on, test_in_collection,
            test_child_destroys, test_threads, test_child_threads, test_looking,
-           test_waiting, test_twice, test_within, test_making,
-           test_before)
+           test_waiting, test_waiting_itself, test_twice, test_within,
+           test_making, test_before)
