@@ -444,9 +444,11 @@ END_TEST
 /* Of blocks fewer are made: each needs a call or two; with collections at
    every chance, some more. */
 static size_t enough(const kind_t *k) {
-  return k->most != 0                                      ? 6
-         : k->make == make_chain || k->make == make_filled ? suite_size(100, 40)
-                                                           : suite_size(400, 60);
+  bool many = k->make == make_chain || k->make == make_filled;
+
+  if (k->most != 0)
+    return 6;
+  return many ? suite_size(100, 40) : suite_size(400, 60);
 }
 
 static size_t after(size_t n) {

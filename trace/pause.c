@@ -24,8 +24,8 @@
                             slices: half of what is copied, or less */
 #define WEAK_PAUSE 0.006 /* seconds, by that, that are short enough (.weak), */
 #define WEAK_YOUNG 0.25  /* this part of them for the nursery */
-#define WEAK_LEAST 64u   /* collections until slices are tried again, twice as */
-#define WEAK_MOST  65536u /* many each time, up to this */
+#define WEAK_LEAST 64u   /* collections until slices are tried again, twice */
+#define WEAK_MOST  65536u /* as many each time, up to this */
 
 #define PAUSE_TENURE 0.25  /* share that must be left for a promotion */
 #define TENURE_PART  1048576 /* bytes promoted then, at least */
