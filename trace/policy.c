@@ -474,6 +474,7 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
       tdo_clock_ns() + (uint64_t)(tdo_fmin(seconds, 1e6) * 1e9);
   bool worked = tdo_trace_busy(&heap->trace) ||
                 policy_step_begin(heap, multiplier * seconds);
+  bool more;
 
   if (tdo_trace_busy(&heap->trace)) {
     if (policy_incremental(heap))
@@ -481,7 +482,8 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
     else
       tdo_trace_finish(heap);
   }
-  while (policy_give_back(heap) && tdo_clock_ns() < deadline)
-    ;
-  return worked;
+  do
+    more = policy_give_back(heap);
+  while (more && tdo_clock_ns() < deadline);
+  return worked || more;
 }

@@ -9,7 +9,7 @@
 void tdo_policy_poll(tdo_heap_t *heap);
 /* The client offers SECONDS to work in, and MULTIPLIER times as long before it
    needs all the time itself: a collection that fits in those may begin. Was
-   anything done? */
+   anything done, or is there more to be given back to the system? */
 bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier);
 /* Start a full collection; run one to its end. False: nothing to condemn. */
 bool tdo_policy_start_full(tdo_heap_t *heap, const char *why);
