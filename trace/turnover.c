@@ -17,17 +17,17 @@ static bool turnover_old(const tdo_heap_t *heap, mps_word_t word) {
 /* Note COUNT words; did one let go of what SEEN, from the last time, has? */
 TDO_NO_SANITIZE static bool turnover_note(const tdo_heap_t *heap,
                                           mps_word_t *seen,
-                                          const mps_word_t *now, size_t count,
-                                          bool same) {
+                                          const mps_word_t *now,
+                                          size_t count) {
   bool lets_go = false;
 
   for (size_t i = 0; i < count; ++i) {
-    mps_word_t word = now[i], was = same ? seen[i] : 0;
-    if (word == was)
+    mps_word_t word = now[i];
+    if (word == seen[i])
       continue;
     if (!turnover_old(heap, word))
       word = 0;
-    lets_go |= word != 0 && was != 0;
+    lets_go |= word != 0 && seen[i] != 0;
     seen[i] = word;
   }
   return lets_go;
@@ -38,11 +38,12 @@ static bool turnover_roots(tdo_heap_t *heap, bool same) {
   mps_word_t now[TDO_TURNOVER_WORDS];
   size_t count = tdo_roots_words(heap, now, TDO_TURNOVER_WORDS);
 
-  same = same && turnover->roots == count &&
-         turnover->seen_changes == turnover->changes;
+  if (!same || turnover->roots != count ||
+      turnover->seen_changes != turnover->changes)
+    memset(turnover->root, 0, sizeof turnover->root);
   turnover->roots = count;
   turnover->seen_changes = turnover->changes;
-  return turnover_note(heap, turnover->root, now, count, same);
+  return turnover_note(heap, turnover->root, now, count);
 }
 
 /* Pages that have a place, and its bytes. */
@@ -115,7 +116,7 @@ static bool turnover_page(tdo_heap_t *heap, size_t page, size_t place,
   return base < limit &&
          turnover_note(heap, (mps_word_t *)(void *)words,
                        (const mps_word_t *)(const void *)base,
-                       (size_t)(limit - base) / sizeof(mps_word_t), same);
+                       (size_t)(limit - base) / sizeof(mps_word_t));
 }
 
 static bool turnover_pages(tdo_heap_t *heap, bool same) {

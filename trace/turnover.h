@@ -1,4 +1,5 @@
 /* Testudo: does the program let go of what is old?
+   SPDX-License-Identifier: BSD-2-Clause
 
    What dies among old objects has been let go of by a write: mostly to other
    old objects, and where much dies to many, which barriers tell of. Of a write
