@@ -43,19 +43,28 @@ static void churn(size_t from) {
   tdo_arena_check(arena);
 }
 
-/* Run BODY in a child; its exit status is the test's. */
-static void in_child(void (*body)(void)) {
+/* In a child, at its end; and in the parent: it ended well. */
+static void leave_child(void) {
+  suite_leave(asserted_count == 0 ? 42 : 43);
+}
+
+static void await_child(pid_t pid) {
   int status;
-  pid_t pid = fork();
-  ck_assert_int_ge(pid, 0);
-  if (pid == 0) {
-    body();
-    suite_leave(asserted_count == 0 ? 42 : 43);
-  }
   while (waitpid(pid, &status, 0) < 0)
     ck_assert_int_eq(errno, EINTR);
   ck_assert(WIFEXITED(status));
   ck_assert_int_eq(WEXITSTATUS(status), 42);
+}
+
+/* Run BODY in a child; its exit status is the test's. */
+static void in_child(void (*body)(void)) {
+  pid_t pid = fork();
+  ck_assert_int_ge(pid, 0);
+  if (pid == 0) {
+    body();
+    leave_child();
+  }
+  await_child(pid);
 }
 
 static void child_churn(void) {
@@ -223,6 +232,12 @@ START_TEST(test_looking) {
 }
 END_TEST
 
+/* Until N threads wait for the arena. */
+static void wait_for_waiting(unsigned n) {
+  while (atomic_load(&arena->lock.waiting) != n)
+    (void)sched_yield();
+}
+
 /* Nor do threads of the parent wait for a lock there: each time that it was
    given back the system was asked to wake them. */
 static void *waiter(void *p) {
@@ -243,8 +258,7 @@ START_TEST(test_waiting) {
   fill(0);
   tdo_heap_enter(arena);
   ck_assert_int_eq(pthread_create(&thread, NULL, waiter, NULL), 0);
-  while (atomic_load(&arena->lock.waiting) == 0)
-    (void)sched_yield();
+  wait_for_waiting(1);
   in_child(child_waits_not);
   tdo_heap_leave(arena);
   ck_assert_int_eq(pthread_join(thread, NULL), 0);
@@ -261,11 +275,6 @@ static void forking_handler(int signal) {
   (void)signal;
   handler_child = fork();
   errno = saved;
-}
-
-static void wait_for_waiting(unsigned n) {
-  while (atomic_load(&arena->lock.waiting) != n)
-    (void)sched_yield();
 }
 
 static void *holder(void *p) {
@@ -285,7 +294,6 @@ START_TEST(test_waiting_itself) {
 #endif
   struct sigaction action = {.sa_handler = forking_handler};
   pthread_t thread, self = pthread_self();
-  int status;
   heap_start(mps_class_amc());
   fill(0);
   ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
@@ -296,13 +304,11 @@ START_TEST(test_waiting_itself) {
   if (handler_child == 0) {
     REQUIRE(atomic_load(&arena->lock.waiting) == 0);
     churn(0);
-    suite_leave(asserted_count == 0 ? 42 : 43);
+    leave_child();
   }
   ck_assert_int_gt(handler_child, 0);
   ck_assert_int_eq(pthread_join(thread, NULL), 0);
-  ck_assert_int_eq(waitpid(handler_child, &status, 0), handler_child);
-  ck_assert(WIFEXITED(status));
-  ck_assert_int_eq(WEXITSTATUS(status), 42);
+  await_child(handler_child);
   heap_stop();
 }
 END_TEST
@@ -354,7 +360,6 @@ static void check_young(size_t from) {
 /* The child ends its session after what the parent wrote since the fork: the
    parent must not forget that for it. */
 START_TEST(test_within) {
-  int status;
   heap_start_with(mps_class_amc(), forking_scan);
   ck_assert_int_eq(pipe(scan_gate), 0);
   fill(0);
@@ -368,13 +373,11 @@ START_TEST(test_within) {
   }
   if (scan_child == 0) {
     churn(0);
-    suite_leave(asserted_count == 0 ? 42 : 43);
+    leave_child();
   }
   refer_to_young(1000);
   ck_assert_int_eq(write(scan_gate[1], "", 1), 1);
-  ck_assert_int_eq(waitpid(scan_child, &status, 0), scan_child);
-  ck_assert(WIFEXITED(status));
-  ck_assert_int_eq(WEXITSTATUS(status), 42);
+  await_child(scan_child);
   for (size_t i = 0; i < 20000; ++i)
     (void)numbered(i);
   check_young(1000);
@@ -401,8 +404,7 @@ static mps_res_t make_arena(mps_ss_t ss, void *p, size_t s) {
   if (made != NULL)
     return MPS_RES_OK;
   REQUIRE(pthread_create(&forks, NULL, forker, NULL) == 0);
-  while (atomic_load(&arena->lock.waiting) == 0)
-    (void)sched_yield();
+  wait_for_waiting(1);
   return mps_arena_create_k(&made, mps_arena_class_vm(), mps_args_none);
 }
 
@@ -437,7 +439,6 @@ static void wait_and_look(void) {
 /* The child's hits, in a collection under way, scan what the parent has
    written meanwhile: the parent must not forget that for it. */
 START_TEST(test_before) {
-  int status;
   pid_t pid;
   ck_assert_int_eq(setenv("TESTUDO_SHIELD", "dirty", 1), 0);
   ck_assert_int_eq(setenv("TESTUDO_SMALL", "0", 1), 0);
@@ -459,14 +460,12 @@ START_TEST(test_before) {
   handler_looks = false;
   if (pid == 0) {
     churn(0);
-    suite_leave(asserted_count == 0 ? 42 : 43);
+    leave_child();
   }
   ck_assert_int_gt(pid, 0);
   refer_to_young(1000);
   ck_assert_int_eq(write(scan_gate[1], "", 1), 1);
-  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-  ck_assert(WIFEXITED(status));
-  ck_assert_int_eq(WEXITSTATUS(status), 42);
+  await_child(pid);
   for (size_t i = 0; i < 100000; ++i)
     (void)numbered(i);
   check_young(1000);

@@ -154,21 +154,24 @@ START_TEST(ended) {
 }
 END_TEST
 
+static void let_go_times(tdo_full_t *full, size_t n) {
+  while (n-- > 0)
+    tdo_full_let_go(full);
+}
+
 /* When a few words let go of old objects, growth is by what survived, whatever
    was built. If all was alive, they may do so twice as often the next time, and
    as before when it was not. */
 START_TEST(let_go) {
   tdo_full_t full = after(64 * MIB, 64 * MIB);
   tdo_full_facts_t found = facts(128 * MIB, 128 * MIB, 1000);
-  for (size_t i = 0; i < 4; ++i)
-    tdo_full_let_go(&full);
+  let_go_times(&full, 4);
   ck_assert(!tdo_full_grown(&full, 300 * MIB, 1000));
   tdo_full_let_go(&full);
   ck_assert(tdo_full_ended(&full) <= 0);
   check_most(full, 3 * 64 * MIB, 1000);
   ck_assert(tdo_full_collected(&full, &found));
-  for (size_t i = 0; i < 8; ++i)
-    tdo_full_let_go(&full);
+  let_go_times(&full, 8);
   ck_assert(full.building);
   tdo_full_let_go(&full);
   ck_assert(!full.building);
@@ -176,8 +179,7 @@ START_TEST(let_go) {
   ck_assert(!tdo_full_collected(&full, &found));
   found.survived = 128 * MIB;
   ck_assert(tdo_full_collected(&full, &found));
-  for (size_t i = 0; i < 4; ++i)
-    tdo_full_let_go(&full);
+  let_go_times(&full, 4);
   ck_assert(full.building);
   tdo_full_let_go(&full);
   ck_assert(!full.building);

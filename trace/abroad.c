@@ -13,11 +13,8 @@ bool tdo_abroad(const tdo_heap_t *heap, const void *p) {
   if (other == NULL || other == heap || !other->shielded)
     return false;
   inside = tdo_lock_mine(&other->lock);
-  if (!inside && !tdo_lock_try(&other->lock)) {
-    if (tdo_heaps_inside())
-      return true;
-    tdo_lock_claim(&other->lock);
-  }
+  if (!inside && !tdo_lock_try(&other->lock) && !tdo_heaps_wait(other))
+    return true;
   seg = tdo_gcseg_of(&other->space, p);
   protects = seg != NULL && !seg->leaf;
   if (!inside)

@@ -132,11 +132,8 @@ static bool enter_inside(tdo_heap_t *heap) {
 bool tdo_heap_try_enter(tdo_heap_t *heap) {
   if (enter_inside(heap))
     return false;
-  if (TDO_UNLIKELY(!tdo_lock_try(&heap->lock))) {
-    if (tdo_heaps_inside())
-      return false;
-    tdo_lock_claim(&heap->lock);
-  }
+  if (TDO_UNLIKELY(!tdo_lock_try(&heap->lock)) && !tdo_heaps_wait(heap))
+    return false;
   enter_begin(heap, __builtin_frame_address(0));
   return true;
 }

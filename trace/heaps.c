@@ -84,6 +84,13 @@ bool tdo_heaps_inside(void) {
   return inside;
 }
 
+bool tdo_heaps_wait(tdo_heap_t *heap) {
+  if (tdo_heaps_inside())
+    return false;
+  tdo_lock_claim(&heap->lock);
+  return true;
+}
+
 void tdo_heaps_each(void (*visit)(tdo_heap_t *heap)) {
   size_t limit = atomic_load(&heaps_limit), begun;
 

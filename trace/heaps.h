@@ -17,6 +17,9 @@ size_t tdo_heaps_count(void);
 tdo_heap_t *tdo_heaps_find(const void *addr);
 /* Is this thread inside an arena? */
 bool tdo_heaps_inside(void);
+/* Take the lock of HEAP, which another thread has. False where this one is
+   inside an arena, which that one may wait for. */
+bool tdo_heaps_wait(tdo_heap_t *heap);
 /* From begin to end, which gets what that returned, none of those that VISIT
    is run for goes; both nest. */
 size_t tdo_heaps_begin(void);
