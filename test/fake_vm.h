@@ -54,10 +54,16 @@ static void fake_note(fake_vm_t *fake, size_t first, size_t limit) {
   }
 }
 
-/* Did the call's PAGES have one access? The kernel changes mapping by mapping:
-   it refuses to split one before it changes any of it. */
-static bool fake_alike(const fake_vm_t *fake, size_t pages) {
-  return memcmp(fake->before, fake->before + 1, pages - 1) == 0;
+/* How many of the call's PAGES from FIRST on a refused call changes: the kernel
+   changes mapping by mapping, and refuses to split one before it changes any of
+   it. */
+static size_t fake_torn(const fake_vm_t *fake, size_t first, size_t pages) {
+  bool alike = memcmp(fake->before, fake->before + 1, pages - 1) == 0;
+  if (!alike)
+    return random_below(pages);
+  return first < fake->apart && fake->apart < first + pages
+             ? fake->apart - first
+             : 0;
 }
 
 static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
@@ -73,7 +79,7 @@ static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
   } else if (fake->refuse_of > 0 && pages < fake->pages &&
              random_below(fake->refuse_of) == 0) {
     ok = false;
-    touched = fake_alike(fake, pages) ? 0 : random_below(pages);
+    touched = fake_torn(fake, first, pages);
   }
   if (touched > 0)
     ok = fake->protect(vm, base, touched * vm->page_size, access) ==

@@ -294,8 +294,9 @@ START_TEST(refused_region) {
     ck_assert_uint_eq(shield.stats.regions_closed, 2);
     memset(dirty, 0, sizeof dirty);
     fake.refuse_of = 1;
+    fake.apart = random_below(2 * TDO_SHIELD_REGION);
     tdo_shield_hit(&shield, 5, TDO_BAR_WRITE);
-    fake.refuse_of = 0;
+    fake.refuse_of = fake.apart = 0;
     tdo_shield_lower(&shield, 5, 6, TDO_BAR_WRITE);
     tdo_shield_leave(&shield);
     ck_assert_uint_eq(fake.refused, 2);
