@@ -79,7 +79,7 @@ ap_fill(mps_addr_t *p_o, mps_ap_t ap_pub, size_t size, void *hot) {
     return MPS_RES_RESOURCE;
   ENTRY_ENTER(arena, MPS_RES_FAIL);
   polls = entry_poll_due(arena, tdo_max(size, tdo_ap_used(ap))) ||
-          ap->pool->format != NULL;
+          ap->pool->klass->moving;
   entry_scannable(arena, hot);
   if (polls) {
     arena->filling = ap;

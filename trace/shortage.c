@@ -243,23 +243,33 @@ static mps_res_t shortage_fill_once(mps_addr_t *p_o, tdo_ap_t *ap, size_t size,
   tdo_space_t *sp = &ap->pool->heap->space;
   mps_res_t res;
 
-  if (ap->pool->klass->moving)
-    tdo_space_withhold(sp, bytes);
+  if (!ap->pool->klass->moving)
+    return tdo_ap_fill(p_o, ap, size);
+  tdo_space_withhold(sp, bytes);
   res = tdo_ap_fill(p_o, ap, size);
   tdo_space_withhold(sp, 0);
   return res;
 }
 
-mps_res_t tdo_shortage_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
+static TDO_NOINLINE mps_res_t shortage_fill_late(mps_addr_t *p_o, tdo_ap_t *ap,
+                                                 size_t size, mps_res_t res) {
   mps_arena_t arena = ap->pool->heap;
-  mps_res_t res =
-      shortage_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));
   size_t room = tdo_space_room(&arena->space);
   unsigned attempt = 0;
 
   while (tdo_shortage_collect(arena, res, &attempt))
     res = shortage_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));
-  if (TDO_UNLIKELY(res != MPS_RES_OK) && ap->pool->klass->moving)
+  if (res != MPS_RES_OK && ap->pool->klass->moving)
     res = shortage_fill_once(p_o, ap, size, tdo_shortage_kept(arena, room));
+  return res;
+}
+
+mps_res_t tdo_shortage_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
+  size_t withheld =
+      ap->pool->klass->moving ? tdo_shortage_withheld(ap->pool->heap) : 0;
+  mps_res_t res = shortage_fill_once(p_o, ap, size, withheld);
+
+  if (TDO_UNLIKELY(res != MPS_RES_OK))
+    res = shortage_fill_late(p_o, ap, size, res);
   return res;
 }
