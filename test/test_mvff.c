@@ -374,6 +374,14 @@ START_TEST(frames) {
   ck_assert_int_eq(mps_reserve(&q, ap, 16), MPS_RES_OK);
   ck_assert_ptr_ne(q, p);
   ck_assert(mps_commit(ap, q, 16));
+  /* One of a buffer that is used up is none, and nothing goes back to it. */
+  ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+  p = make(ap, (size_t)((char *)ap->limit - (char *)ap->init));
+  ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+  ck_assert_int_eq(mps_ap_frame_pop(ap, frame), MPS_RES_OK);
+  ck_assert_int_eq(mps_reserve(&q, ap, 16), MPS_RES_OK);
+  ck_assert_ptr_ne(q, p);
+  ck_assert(mps_commit(ap, q, 16));
   mps_ap_destroy(ap);
   mps_pool_destroy(pool);
   stop();
