@@ -613,6 +613,39 @@ START_TEST(holes) {
 }
 END_TEST
 
+/* An extent that has lost all before a hole, where another one lies, comes
+   after that. */
+START_TEST(behind_a_hole) {
+  size_t grain;
+  tdo_area_t area, own, hole;
+
+  start(8);
+  grain = (size_t)1 << arena->space.grain_shift;
+  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, false, false) ==
+          MPS_RES_OK);
+  tdo_freelist_take(&list, &area);
+  hole = area;
+  hole.base += 4 * grain;
+  hole.limit = hole.base + 4 * grain;
+  tdo_freelist_give(&list, hole.extent, hole.base, hole.limit);
+  REQUIRE(tdo_freelist_return(&list, &hole, SIZE_MAX) == 4 * grain);
+  REQUIRE(tdo_freelist_extend(&own, &list, 4 * grain, false, true) ==
+          MPS_RES_OK);
+  REQUIRE(own.base == area.base + 4 * grain);
+  REQUIRE(own.extent != area.extent);
+  REQUIRE(tdo_freelist_check(&list));
+  hole.base = area.base;
+  hole.limit = own.base;
+  tdo_freelist_give(&list, hole.extent, hole.base, hole.limit);
+  REQUIRE(tdo_freelist_return(&list, &hole, SIZE_MAX) == 4 * grain);
+  REQUIRE(area.extent->seg.base == own.limit);
+  REQUIRE(tdo_freelist_check(&list));
+  tdo_freelist_give(&list, area.extent, area.limit - grain, area.limit);
+  REQUIRE(tdo_freelist_lowest(&hole, &list, grain) && hole.base == own.base);
+  stop();
+}
+END_TEST
+
 /* Free grains go back wherever they are, as many as are wanted, or all;
    extents of which nothing is left go with them. */
 START_TEST(all_grains) {
@@ -688,5 +721,5 @@ START_TEST(too_large) {
 END_TEST
 
 SUITE_MAIN("freelist", 100, table_against_model, plain_tables,
-           extents_against_model, many_extents, holes, all_grains,
-           no_memory_needed, too_large)
+           extents_against_model, many_extents, holes, behind_a_hole,
+           all_grains, no_memory_needed, too_large)
