@@ -12,6 +12,9 @@
 #define NM_BUFFER_SHARE 32.0  /* of a generation's capacity in one buffer */
 #define NM_SEG_MOST     65536 /* of segments for more than one block */
 #define NM_UNITS_MOST   16384 /* in them: their tables are small */
+#define NM_FREE_SHARE   12    /* of a pool: when more is free, runs for just one
+                                 block are used too, each of which makes the
+                                 point ask for memory */
 #define NM_TRIES        16    /* segments looked at that may not do, unless
                                  memory is short */
 
@@ -251,10 +254,11 @@ static bool nm_find_run(size_t *first_o, const tdo_nm_seg_t *seg,
           tdo_bits_find_clear_run(first_o, seg->used, 0, seg->units, units));
 }
 
-/* A buffer from what is free; look at MOST segments in vain. */
-static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t size,
+/* A buffer of at least UNITS from what is free; look at MOST segments in
+   vain. */
+static bool nm_fill_room(tdo_nm_pool_t *nm, tdo_ap_t *ap, size_t units,
                          size_t most) {
-  size_t units = size >> nm->shift, first, limit;
+  size_t first, limit;
   tdo_nm_seg_t *seg;
 
   for (size_t tries = 0; tries < most; ++tries) {
@@ -284,18 +288,20 @@ static size_t nm_seg_most(const tdo_nm_pool_t *nm) {
 
 mps_res_t tdo_nm_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   tdo_nm_pool_t *nm = tdo_nm_of(pool);
-  size_t most = nm_seg_most(nm), want;
+  size_t most = nm_seg_most(nm), units = size >> nm->shift, want;
   bool single = size > most / 2;
   tdo_nm_seg_t *seg;
   mps_res_t res;
 
-  if (!single && nm_fill_room(nm, ap, size, NM_TRIES))
+  if (!single && (nm_fill_room(nm, ap, 2 * units, NM_TRIES) ||
+                  (nm->pool.free > nm->pool.total / NM_FREE_SHARE &&
+                   nm_fill_room(nm, ap, units, NM_TRIES))))
     return MPS_RES_OK;
   want = single ? size : tdo_max(size, tdo_min(ap->next_size, most));
   res = nm_seg_alloc(&seg, nm, ap->rank, want, single);
   if (res != MPS_RES_OK && want > size)
     res = nm_seg_alloc(&seg, nm, ap->rank, size, single);
-  if (res != MPS_RES_OK && nm_fill_room(nm, ap, size, SIZE_MAX))
+  if (res != MPS_RES_OK && nm_fill_room(nm, ap, units, SIZE_MAX))
     return MPS_RES_OK;
   if (res != MPS_RES_OK)
     return res;

@@ -635,6 +635,43 @@ START_TEST(odd_end) {
 }
 END_TEST
 
+/* How many of NEW blocks come to lie in holes of one block each, where one
+   block of EACH died. */
+static size_t in_holes(size_t each, size_t new) {
+  enum { BLOCKS = 6000, WORDS = 7 };
+  static mps_word_t holes[BLOCKS]; /* in no root */
+  size_t count = 0, found = 0;
+
+  open_pools(0);
+  for (size_t i = 0; i < BLOCKS; ++i) {
+    node_t *p = make(exact, NODE, WORDS);
+    p->word[0] = table[0];
+    if (i % each == each / 2) {
+      holes[count++] = (mps_word_t)p;
+      table[1] = p; /* until the next one */
+    } else {
+      table[0] = p;
+    }
+  }
+  table[1] = NULL;
+  collect();
+  for (size_t i = 0; i < new; ++i) {
+    table[1] = make(exact, NODE, WORDS);
+    for (size_t k = 0; k < count; ++k)
+      found += holes[k] == (mps_word_t)table[1];
+  }
+  close_pools();
+  return found;
+}
+
+/* Holes of one block are filled when they are much of the pool: each makes the
+   point ask for memory. */
+START_TEST(short_holes) {
+  ck_assert_uint_eq(in_holes(20, 100), 0);
+  ck_assert_uint_gt(in_holes(4, 1200), 600);
+}
+END_TEST
+
 /* The check functions do nothing on ordinary pools. */
 START_TEST(no_checks) {
   open_pools(0);
@@ -661,6 +698,7 @@ int main(void) {
   tcase_add_test(tcase, classes);
   for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i)
     tcase_add_loop_test(tcase, *tests[i], 0, 2);
+  tcase_add_test(tcase, short_holes);
   tcase_add_test(tcase, no_checks);
   suite_add_tcase(suite, tcase);
   return suite_run(suite);
