@@ -62,6 +62,9 @@
   X(stress, COUNT, "TESTUDO_STRESS", 0, "0", 0, 1000000000,                   \
     "a whole number from 0 to 1000000000",                                    \
     "collect at every n-th chance, for tests (0: never)")                     \
+  X(stress_blocks, FLAG, "TESTUDO_STRESS_BLOCKS", 0, "off", 0, 1,             \
+    "on or off",                                                              \
+    "with TESTUDO_STRESS: each block is a chance, not each page of them")     \
   X(statistics, FLAG, "TESTUDO_STATISTICS", 0, "off", 0, 1, "on or off",      \
     "print statistics when the program ends")                                 \
   X(check, FLAG, "TESTUDO_CHECK", 0, "off", 0, 1, "on or off",                \

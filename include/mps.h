@@ -870,8 +870,9 @@ mps_res_t _mps_fix2(mps_ss_t ss, mps_addr_t *ref_io);
 
 /* Fix a pair of an ephemeron table (mpscawl.h); base is the object that
    holds it. The value, both, or both live on if: the key is alive for
-   another reason; either is; both are. Otherwise both become null. Other
-   codes are returned at once. For scanners only. */
+   another reason; either is; both are. Otherwise both become null. Null is
+   alive: with a null key the value is strong, with a null value the key weak.
+   Other codes are returned at once. For scanners only. */
 mps_res_t mps_fix_weak_pair(mps_ss_t ss, mps_addr_t base, mps_addr_t *key_io,
                             mps_addr_t *value_io);
 mps_res_t mps_fix_weak_or_pair(mps_ss_t ss, mps_addr_t base,

@@ -103,6 +103,7 @@ static mps_res_t arena_settings(tdo_heap_options_t *o, mps_arg_s args[]) {
   }
   o->window = s.reserve;
   o->stress = s.stress;
+  o->stress_blocks = s.stress_blocks;
   o->check_heap = s.check;
   o->log = s.log;
   if (s.statistics)

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "mpscams.h"
+#include "mpscawl.h"
 #include "code/platform.h"
 #include "trace/heap.h"
 
@@ -19,6 +21,7 @@ static void set(const char *name, const char *value) {
 static void forget_settings(void) {
   ck_assert_int_eq(unsetenv("TESTUDO_SHIELD"), 0);
   ck_assert_int_eq(unsetenv("TESTUDO_STRESS"), 0);
+  ck_assert_int_eq(unsetenv("TESTUDO_STRESS_BLOCKS"), 0);
   ck_assert_int_eq(unsetenv("TESTUDO_CHECK"), 0);
 }
 
@@ -186,5 +189,47 @@ START_TEST(without_barriers) {
 }
 END_TEST
 
+/* Collections while few blocks are made, fewer than a page of them. */
+static size_t stressed(mps_pool_class_t cls, const char *blocks) {
+  size_t most = 4096 / obj_bytes(2) - 1, collections;
+  set("TESTUDO_STRESS", "1");
+  set("TESTUDO_STRESS_BLOCKS", blocks);
+  heap_start(cls);
+  collections = statistics().collections;
+  for (size_t i = 0; i < most; ++i) {
+    table[i % 50] = numbered(i);
+    for (size_t j = i < 50 ? 0 : i - 49; j <= i; ++j)
+      ck_assert_uint_eq(number_of(table[j % 50]), j);
+  }
+  collections = statistics().collections - collections;
+  heap_stop();
+  return collections;
+}
+
+/* Each block is a chance to collect: one that nothing refers to is gone at the
+   next, not when a page is full. */
+START_TEST(stress_blocks) {
+  mps_pool_class_t classes[] = {mps_class_amc(), mps_class_ams(),
+                                mps_class_awl()};
+  forget_settings();
+  for (size_t i = 0; i < sizeof classes / sizeof classes[0]; ++i) {
+    ck_assert_uint_lt(stressed(classes[i], "off"), 10);
+    ck_assert_uint_gt(stressed(classes[i], "on"), 20);
+  }
+}
+END_TEST
+
+/* By itself the setting collects nothing. */
+START_TEST(stress_blocks_alone) {
+  forget_settings();
+  set("TESTUDO_STRESS_BLOCKS", "on");
+  heap_start(mps_class_amc());
+  for (size_t i = 0; i < 100; ++i)
+    table[i % 10] = numbered(i);
+  ck_assert_uint_eq(statistics().collections, 0);
+  heap_stop();
+}
+END_TEST
+
 SUITE_MAIN("environment", 60, settings, keywords, log_lines, log_past_a_lock,
-           without_barriers)
+           without_barriers, stress_blocks, stress_blocks_alone)

@@ -54,7 +54,7 @@ START_TEST(defaults) {
     ck_assert_int_eq(unsetenv(rows[i].variable), 0);
     ck_assert_int_eq(strncmp(rows[i].variable, "TESTUDO_", 8), 0);
   }
-  ck_assert_uint_eq(n, 18);
+  ck_assert_uint_eq(n, 19);
   read_with("TESTUDO_SHIELD", ""); /* empty is unset */
   ck_assert_str_eq(said, "");
   ck_assert_str_eq(tdo_settings_shields[settings.shield], "deferred");
@@ -70,6 +70,7 @@ START_TEST(defaults) {
   ck_assert(settings.populate && !settings.populate_given);
   ck_assert_uint_eq(settings.reserve, 0);
   ck_assert_uint_eq(settings.stress, 0);
+  ck_assert(!settings.stress_blocks);
   ck_assert(!settings.statistics && !settings.check &&
             !settings.log);
 }
@@ -102,6 +103,7 @@ START_TEST(taken) {
   TAKES(hide, "TESTUDO_HIDE", "0", 0);
   TAKES(reserve, "TESTUDO_RESERVE", "2G", (size_t)2 << 30);
   TAKES(stress, "TESTUDO_STRESS", "7", 7);
+  TAKES(stress_blocks, "TESTUDO_STRESS_BLOCKS", "on", true);
   TAKES(statistics, "TESTUDO_STATISTICS", "yes", true);
   TAKES(check, "TESTUDO_CHECK", "off", false);
   TAKES(log, "TESTUDO_LOG", "on", true);

@@ -66,6 +66,12 @@ void tdo_ap_attach(tdo_ap_t *ap, void *seg, char *base, char *limit) {
   ap->pub.limit = limit;
 }
 
+/* How far the client may reserve without asking: where each block is to be a
+   chance to collect, not at all. */
+static char *ap_limit(const tdo_ap_t *ap) {
+  return ap->pool->heap->stress.blocks ? (char *)ap->pub.alloc : ap->limit;
+}
+
 void tdo_ap_resume(tdo_ap_t *ap) {
   if (!ap->trapped)
     return;
@@ -75,7 +81,7 @@ void tdo_ap_resume(tdo_ap_t *ap) {
   if (ap->seg != NULL && ap->whole) /* who comes back to fill gets it */
     return;
   ap->trapped = false;
-  ap->pub.limit = ap->limit;
+  ap->pub.limit = ap_limit(ap);
 }
 
 /* Can the rest of the buffer be given to a block of SIZE bytes? */
@@ -154,7 +160,8 @@ mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
   mps_res_t res;
 
   tdo_ap_resume(ap);
-  /* The function form of reserve comes here even when the block fits. */
+  /* The function form of reserve comes here even when the block fits, and so
+     does each block under stress (ap_limit). */
   if (ap->seg == NULL || !ap_fits(ap, size)) {
     tdo_ap_detach(ap);
     res = ap->pool->klass->fill(ap->pool, ap, size);
@@ -163,10 +170,10 @@ mps_res_t tdo_ap_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
     TDO_EVENT(OBJECT, FILL, (tdo_word_t)&ap->pub, (tdo_word_t)ap->base,
               (tdo_word_t)(ap->limit - ap->base));
   }
-  ap->trapped = false;
-  ap->pub.limit = ap->limit;
   *p_o = ap->pub.init;
   ap->pub.alloc = (char *)ap->pub.alloc + size;
+  ap->trapped = false;
+  ap->pub.limit = ap_limit(ap);
   return MPS_RES_OK;
 }
 

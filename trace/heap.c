@@ -151,6 +151,7 @@ static void heap_init_fields(tdo_heap_t *heap,
   heap->small_most = options->small;
   heap->adapts = options->adapt;
   heap->stress.each = options->stress;
+  heap->stress.blocks = options->stress_blocks && options->stress != 0;
   heap->withheld_most = SIZE_MAX;
   heap->check_heap = options->check_heap;
   heap->log = options->log;

@@ -63,6 +63,7 @@ typedef struct tdo_heap_options {
   bool adapt;            /* TESTUDO_ADAPT */
   bool populate;         /* TDO_KEY_POPULATE */
   unsigned stress;       /* collect at every n-th chance; 0: never */
+  bool stress_blocks;    /* each block is a chance */
   bool check_heap;       /* run the heap checker around collections */
   bool log;              /* a line about each collection */
   double spare, pause_time;
@@ -200,6 +201,7 @@ struct mps_arena_s {
   struct {
     unsigned each, count; /* TESTUDO_STRESS: chances; 0: never, and since the
                              last that was taken */
+    bool blocks;         /* points ask for each block (ap.c) */
     bool turn;           /* that was of a chain, not a full one; */
     bool move;           /* the last full one moved all, */
     bool small;          /* as that of a small heap; */
