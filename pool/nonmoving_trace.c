@@ -122,7 +122,7 @@ mps_res_t tdo_nm_fix(tdo_pool_t *pool, tdo_scan_t *scan, tdo_gcseg_t *gc,
       return MPS_RES_OK;
   } else {
     if (TDO_COOL && (((tdo_word_t)base & (pool->align - 1)) != 0 ||
-                     base < gc->seg.base)) {
+                     base < gc->seg.base || base >= seg->top)) {
       TDO_ASSERT(false, "an exact reference leads to no object");
       return MPS_RES_OK;
     }

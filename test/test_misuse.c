@@ -546,6 +546,37 @@ START_TEST(test_dangling) {
 }
 END_TEST
 
+/* An exact reference that leads behind a large block, into the grain where it
+   ends: also where that block is several objects by now. */
+START_TEST(test_behind_block) {
+  mps_pool_class_t classes[] = {mps_class_ams(), mps_class_awl(),
+                                mps_class_lo()};
+  size_t refs = 100000 / WORD, size;
+  mps_addr_t large;
+  obj_header = _i / 6 * 2 * WORD;
+  surroundings();
+  asserted_start();
+  mps_arena_park(arena);
+  made_pool = obj_pool(classes[_i % 3]);
+  size = obj_bytes(refs);
+  made_ap = point(made_pool);
+  large = table[0] = obj_on(made_ap, OBJ_LEAF, refs);
+  if (_i / 3 % 2 == 1) {
+    size_t half = size / 2 / WORD * WORD;
+    *obj_base(large) = half << 3 | OBJ_LEAF;
+    table[1] = (char *)large + half;
+    *obj_base(table[1]) = (size - half) << 3 | OBJ_LEAF;
+  }
+  mps_ap_destroy(made_ap);
+  ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+  ck_assert_uint_eq(asserted_count, 0);
+  table[2] = (char *)large + size;
+  if (TDO_COOL)
+    TOLD_IF(true, res = mps_arena_collect(arena), "leads to no object");
+  table[2] = NULL;
+}
+END_TEST
+
 START_TEST(test_cold_end) {
   surroundings();
   asserted_start();
@@ -587,4 +618,4 @@ SUITE_LOOPS_MAIN("misuse", 100, {test_rows, 1}, {test_returned, 1},
                  {test_jumped, 1}, {test_no_misuse, 1}, {test_refused, 1},
                  {test_left_in_arena, 1}, {test_standing_skip, 10},
                  {test_tagged_finalized, 2}, {test_dangling, 1},
-                 {test_cold_end, 1}, {test_told_once, 1})
+                 {test_behind_block, 12}, {test_cold_end, 1}, {test_told_once, 1})
