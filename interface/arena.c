@@ -439,6 +439,7 @@ void mps_arena_release(mps_arena_t arena) {
 
   ENTRY_ARENA(arena, );
   entered = ENTRY_LOOK(arena);
+  arena->cuts += arena->clamp != TDO_UNCLAMPED;
   arena->clamp = TDO_UNCLAMPED;
   if (entered)
     tdo_heap_leave(arena);
@@ -496,8 +497,10 @@ static TDO_NOINLINE mps_bool_t arena_step(mps_arena_t arena, double interval,
   ENTRY_ENTER(arena, 0);
   entry_scannable(arena, hot);
   worked = tdo_policy_step(arena, interval, multiplier);
-  if (arena->clamp == TDO_PARKED)
+  if (arena->clamp == TDO_PARKED) {
     arena->clamp = TDO_CLAMPED;
+    ++arena->cuts;
+  }
   tdo_heap_leave(arena);
   return worked;
 }

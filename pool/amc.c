@@ -36,7 +36,11 @@
              object whose base lies in or beyond card c, valid for cards below
              starts_known. Entries have 16 bits where that holds any offset
              within the segment, else 32: there is a table for each old
-             segment in which an object was looked for. */
+             segment in which an object was looked for.
+   .cut      a client may cut blocks anew while it has the arena parked, and so
+             remove starts: what was known before a release, or before a full
+             collection, is forgotten; also when the first object has another
+             size than it had. */
 #include <string.h>
 #include "code/args.h"
 #include "code/check.h"

@@ -48,6 +48,8 @@ struct amc_seg {
   tdo_bits_t *held;  /* .held; null: none is */
   void *starts;      /* .starts; null: there is no table */
   size_t card_count, starts_known;
+  size_t starts_cuts;      /* .cut: heap->cuts when they were found, */
+  const char *starts_next; /* and where the second object began */
 };
 
 typedef struct amc_pool {

@@ -39,6 +39,19 @@ static inline void amc_start_next(const amc_pool_t *amc, amc_seg_t *seg,
     ((uint32_t *)seg->starts)[seg->starts_known++] = (uint32_t)units;
 }
 
+/* .cut: forget starts that may be none any more. The second object is at NEXT.
+ */
+static void amc_forget_starts(amc_seg_t *seg, const char *next) {
+  const tdo_heap_t *heap = seg->gc.pool->heap;
+
+  if (seg->starts_cuts == heap->cuts && seg->starts_next == next)
+    return;
+  seg->starts_cuts = heap->cuts;
+  seg->starts_next = next;
+  if (seg->starts != NULL)
+    seg->starts_known = 1; /* the base */
+}
+
 /* Fill the table of object starts up to CARD. False if there is no memory for
    it, or it would be too large (then walk from the base). */
 static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
@@ -65,14 +78,15 @@ static bool amc_know_starts(amc_pool_t *amc, amc_seg_t *seg, size_t card) {
 }
 
 /* Base of the last object that begins at or before ADDR, in a segment with
-   at least one object. Verified against the objects as they are now, since
-   a client may cut a large block into many (interface, section 11.4). */
+   at least one object, as the objects are now: a client may cut a large block
+   into many (interface, section 11.4). */
 char *tdo_amc_find(amc_pool_t *amc, amc_seg_t *seg, char *addr) {
   char *base = seg->gc.seg.base, *p = base, *next;
   size_t card = (size_t)(addr - base) >> TDO_SCAN_CARD_SHIFT;
 
   next = tdo_amc_next(amc, p);
   if (next <= addr && card > 0) {
+    amc_forget_starts(seg, next);
     /* Start in the nearest earlier card that has a start before ADDR. */
     if (amc_know_starts(amc, seg, card))
       while (card > 0) {

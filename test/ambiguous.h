@@ -5,13 +5,15 @@
 
 #include "test/pools.h"
 
-static mps_addr_t words[4];
+enum { WORDS = 4 };
+
+static mps_addr_t words[WORDS];
 static mps_root_t words_root;
 
-/* An ambiguous root of four words. */
+/* An ambiguous root of these words. */
 static inline void ambiguous(void) {
   ck_assert_int_eq(mps_root_create_area(&words_root, arena, mps_rank_ambig(),
-                                        0, words, words + 4, mps_scan_area,
+                                        0, words, words + WORDS, mps_scan_area,
                                         NULL),
                    MPS_RES_OK);
 }

@@ -49,6 +49,88 @@ START_TEST(test_recut) {
 }
 END_TEST
 
+/* Cut SIZE bytes at P into nodes, each of which leads to the next: the first
+   has FIRST references, others have REFS. */
+static void cut(char *p, size_t size, size_t first, size_t refs) {
+  size_t piece = obj_bytes(first);
+  char *limit = p + size;
+  memset(p, 0, size);
+  for (size_t i = 0; p < limit; ++i, p += piece, piece = obj_bytes(refs)) {
+    if ((size_t)(limit - p) < piece + obj_bytes(refs))
+      piece = (size_t)(limit - p);
+    *(mps_word_t *)(void *)p = piece << 3 | OBJ_NODE;
+    *obj_ref(p, 0) = (mps_addr_t)(i << 2 | 1);
+    *obj_ref(p, 1) = p + piece < limit ? p + piece : NULL;
+  }
+}
+
+/* Every object from P on answers everywhere in it. */
+static void check_cut(char *p, size_t size) {
+  for (char *limit = p + size; p < limit; p += obj_size(p))
+    for (size_t at = 0; at < obj_size(p); at += obj_size(p) / 5 + 1) {
+      mps_addr_t found;
+      REQUIRE(mps_addr_object(&found, arena, p + at) == MPS_RES_OK);
+      REQUIRE(found == p);
+    }
+}
+
+/* The list of objects from the root on is whole; what the words lead into has
+   stayed. */
+static void check_cut_list(void) {
+  size_t i = 0, stay = 0;
+  for (mps_addr_t o = table[0]; o != NULL; o = *obj_ref(o, 1), ++i) {
+    REQUIRE(number_of(o) == i);
+    for (size_t w = 0; w < WORDS; ++w)
+      stay += (char *)words[w] >= (char *)o &&
+              (char *)words[w] < (char *)obj_skip(o);
+  }
+  ck_assert_uint_eq(stay, WORDS);
+}
+
+/* The image is cut again, into objects that begin elsewhere, after some were
+   looked for: also where the first one is as it was. Words that lead to the
+   inside of objects pin them. */
+START_TEST(test_cut_again) {
+  static const size_t cuts[] = {2, 7, 3, 100, 5, 1000};
+  enum { CUTS = sizeof cuts / sizeof cuts[0] };
+  size_t size = 400000, refs = cuts[_i % CUTS];
+  bool release = _i / CUTS % 2 == 1, same = _i / CUTS / 2 == 1;
+  mps_addr_t p;
+  heap_start(mps_class_amc());
+  mps_arena_park(arena);
+  do {
+    ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
+    *(mps_word_t *)p = size << 3 | OBJ_LEAF;
+  } while (!mps_commit(ap, p, size));
+  table[0] = p;
+  ambiguous();
+  for (size_t i = 0; i < CUTS && !same; ++i) {
+    cut(p, size, cuts[i], cuts[i]);
+    check_cut(p, size);
+  }
+  if (same) {
+    cut(p, size, 2, 4);
+    check_cut(p, size);
+  }
+  cut(p, size, same ? 2 : refs, refs);
+  for (size_t i = 0; i < WORDS; ++i)
+    words[i] = (char *)p + size / (WORDS + 1) * (i + 1) + i;
+  for (int round = 0; round < 3; ++round) {
+    if (release) {
+      mps_arena_release(arena);
+      for (size_t i = 0; i < suite_size(3000, 30); ++i)
+        table[1] = node(10);
+      mps_arena_park(arena);
+    } else {
+      ck_assert_int_eq(mps_arena_collect(arena), MPS_RES_OK);
+    }
+    check_cut_list();
+  }
+  unambiguous();
+  heap_stop();
+}
+END_TEST
+
 START_TEST(test_addr_object) {
   mps_addr_t obj, found, old;
   obj_header = 2 * WORD;
@@ -178,5 +260,5 @@ START_TEST(test_stale_pad) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("amc_addr", 60, {test_recut, 2}, {test_addr_object, 1},
+SUITE_LOOPS_MAIN("amc_addr", 60, {test_recut, 2}, {test_cut_again, 24}, {test_addr_object, 1},
                  {test_addr_pad, 4}, {test_in_use, 2}, {test_stale_pad, 4})

@@ -106,6 +106,8 @@ struct mps_arena_s {
   tdo_gen_t top;
   tdo_trace_t trace;
   tdo_clamp_t clamp;
+  size_t cuts; /* how often the client may have cut blocks anew: one more at
+                  each release, and for each full collection */
   void *hot;             /* from where on the stack of the thread that entered
                             is scanned, its registers included; null in the
                             fault handler, and where nothing is scanned */

@@ -218,6 +218,7 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   tdo_trace_t *trace = &heap->trace;
 
   (void)tdo_tenure_finish(heap);
+  heap->cuts += chain == NULL;
   tdo_sanity_around(heap);
   trace->full = chain == NULL;
   trace->chain = chain;
