@@ -39,13 +39,14 @@ mps_res_t tdo_frames_pop(tdo_ap_t *ap, mps_frame_t frame) {
   return MPS_RES_OK;
 }
 
-/* The points are other threads', which go on, but not before the block. */
+/* The points are other threads', which go on, but not before the blocks. */
 TDO_NO_SANITIZE void tdo_frames_freed(tdo_extent_t *extent, const char *base,
                                       char *limit) {
   TDO_RING_FOR(node, &extent->framed) {
     tdo_ap_t *ap = TDO_RING_ENTRY(tdo_ap_t, framed_ring, node);
-    if (base >= ap->base && base < (char *)ap->pub.init)
-      ap->base = limit;
+    char *init = ap->pub.init;
+    if (limit > ap->base && base < init)
+      ap->base = limit < init ? limit : init;
   }
 }
 

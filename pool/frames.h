@@ -19,7 +19,7 @@ void tdo_frames_attach(tdo_ap_t *ap, tdo_extent_t *extent, char *base,
 void tdo_frames_detach(tdo_ap_t *ap);
 mps_res_t tdo_frames_push(mps_frame_t *frame_o, tdo_ap_t *ap);
 mps_res_t tdo_frames_pop(tdo_ap_t *ap, mps_frame_t frame);
-/* [BASE, LIMIT), a block in EXTENT, was freed: no point goes back over it.
+/* [BASE, LIMIT), blocks in EXTENT, was freed: no point goes back over them.
    Linear in the points with frames in their buffers there. */
 void tdo_frames_freed(tdo_extent_t *extent, const char *base, char *limit);
 /* EXTENT ceases: all blocks of the buffers there were freed. */

@@ -388,6 +388,46 @@ START_TEST(frames) {
 }
 END_TEST
 
+/* One free of neighbours, of which one lies beside the buffer. */
+START_TEST(frames_over_neighbours) {
+  enum { SIZE = 64, PART = 4096 };
+  mps_pool_t pool;
+  mps_ap_t ap;
+  mps_frame_t frame;
+  char *before, *p, *all;
+
+  start();
+  CREATE(pool, mps_class_mvff(), SPARE, 1.0);
+  ap = point(pool);
+  before = alloc(pool, SIZE);
+  ck_assert_ptr_eq(make(ap, SIZE), before + SIZE);
+  ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+  (void)make(ap, SIZE);
+  mps_free(pool, before, 3 * SIZE);
+  ck_assert_ptr_eq(alloc(pool, 3 * SIZE), before);
+  ck_assert_int_eq(mps_ap_frame_pop(ap, frame), MPS_RES_OK);
+  ck_assert_ptr_eq(make(ap, SIZE), before + 3 * SIZE);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(pool);
+  /* Behind a buffer that is used up. */
+  CREATE(pool, mps_class_mvff(), SPARE, 1.0);
+  ap = point(pool);
+  all = alloc(pool, 16 * PART);
+  mps_free(pool, all + PART, 2 * PART);
+  p = make(ap, PART);
+  ck_assert_ptr_eq(p, all + PART);
+  ck_assert_int_eq(mps_ap_frame_push(&frame, ap), MPS_RES_OK);
+  ck_assert_ptr_eq(make(ap, PART), p + PART);
+  mps_free(pool, p + PART, 2 * PART);
+  tdo_arena_check(arena);
+  ck_assert_int_eq(mps_ap_frame_pop(ap, frame), MPS_RES_OK);
+  ck_assert_ptr_eq(ap->init, p + 2 * PART);
+  mps_ap_destroy(ap);
+  mps_pool_destroy(pool);
+  stop();
+}
+END_TEST
+
 /* How many points a free of what lies beside the point's buffer looks at. */
 static size_t looked_at(mps_ap_t ap) {
   tdo_extent_t *extent = tdo_ap_of(ap)->seg;
@@ -915,7 +955,7 @@ END_TEST
 
 SUITE_MAIN("mvff", 60, placement, extension, spare, none_spare,
            spare_in_short_runs, growing_buffer, partial_free, misuse,
-           bad_arguments, arguments, points, frames, framed_points,
-           frame_of_another_buffer, frame_where_nothing_is, patterns,
-           without_end, no_memory, small_arena, at_random, large_blocks,
-           for_others, over_borders, in_holes, rest_of_a_hole)
+           bad_arguments, arguments, points, frames, frames_over_neighbours,
+           framed_points, frame_of_another_buffer, frame_where_nothing_is,
+           patterns, without_end, no_memory, small_arena, at_random,
+           large_blocks, for_others, over_borders, in_holes, rest_of_a_hole)
