@@ -224,10 +224,6 @@ void tdo_lock_global_release(void) {
   tdo_lock_release(&lock_global);
 }
 
-bool tdo_lock_global_mine(void) {
-  return tdo_lock_mine(&lock_global);
-}
-
 void tdo_lock_global_forget(void) {
   tdo_lock_forget(&lock_global);
 }

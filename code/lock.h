@@ -91,7 +91,6 @@ void tdo_lock_forget(tdo_lock_t *lock);
 /* One lock for the process: the list of arenas and the like. */
 void tdo_lock_global_claim(void);
 void tdo_lock_global_release(void);
-bool tdo_lock_global_mine(void);
 void tdo_lock_global_forget(void);
 
 #endif /* TDO_CODE_LOCK_H */

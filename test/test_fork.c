@@ -424,6 +424,25 @@ START_TEST(test_making) {
 }
 END_TEST
 
+/* The fork waits for an arena that a thread inside another one destroys. */
+START_TEST(test_unmaking) {
+  heap_start(mps_class_amc());
+  fill(0);
+  ck_assert_int_eq(mps_arena_create_k(&made, mps_arena_class_vm(),
+                                      mps_args_none), MPS_RES_OK);
+  tdo_heap_enter(made);
+  ck_assert_int_eq(pthread_create(&forks, NULL, forker, NULL), 0);
+  while (atomic_load(&made->lock.waiting) == 0)
+    (void)sched_yield();
+  tdo_heap_enter(arena);
+  tdo_heap_leave(made);
+  mps_arena_destroy(made);
+  tdo_heap_leave(arena);
+  ck_assert_int_eq(pthread_join(forks, NULL), 0);
+  heap_stop();
+}
+END_TEST
+
 /* ---- in handlers of forks that were there before the library's ---- */
 
 static bool handler_looks;
@@ -477,4 +496,4 @@ END_TEST
 SUITE_MAIN("fork", 60, test_both_go_on, test_in_collection,
            test_child_destroys, test_threads, test_child_threads, test_looking,
            test_waiting, test_waiting_itself, test_twice, test_within,
-           test_making, test_before)
+           test_making, test_unmaking, test_before)

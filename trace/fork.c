@@ -50,9 +50,8 @@ static void fork_leave_child(tdo_heap_t *heap) {
   fork_leave(heap); /* the thread that took the lock is this one */
 }
 
-/* Under the global lock: was it this thread that became quiet for this, and has
-   it that lock because a handler forks which interrupted it there? */
-static bool fork_quiet, fork_inside;
+/* Under the global lock. */
+static bool fork_quiet; /* it was for this that the thread became quiet */
 static unsigned long fork_process; /* which forks */
 
 bool tdo_heap_fork_is_over(void) {
@@ -60,40 +59,35 @@ bool tdo_heap_fork_is_over(void) {
 }
 
 /* Until nobody is inside HEAP. It is not destroyed meanwhile. */
-static void fork_wait(tdo_heap_t *heap, bool inside) {
+static void fork_wait(tdo_heap_t *heap) {
   ++heap->awaited;
-  if (!inside)
-    tdo_lock_global_release();
+  tdo_lock_global_release();
   tdo_lock_claim(&heap->lock);
   tdo_lock_release(&heap->lock);
   --heap->awaited;
-  if (!inside)
-    tdo_lock_global_claim();
+  tdo_lock_global_claim();
 }
 
 /* All of them or none: who is inside one may have to wait for another, in a
    handler that touches its memory, or for the global lock, in one that makes an
    arena. With that lock none is destroyed. */
-static void fork_enter_all(bool inside) {
+static void fork_enter_all(void) {
   for (;;) {
     fork_busy = NULL;
     tdo_heaps_each(fork_enter);
     if (fork_busy == NULL)
       return;
     tdo_heaps_each(fork_leave);
-    fork_wait(fork_busy, inside);
+    fork_wait(fork_busy);
   }
 }
 
 static void fork_prepare(void) {
   bool quiet = tdo_stop_quiet(); /* a handler's hits would find half a fork */
-  bool inside = tdo_lock_global_mine();
   tdo_event_flush(); /* or the child would write it again */
-  if (!inside)
-    tdo_lock_global_claim();
-  fork_enter_all(inside);
+  (void)tdo_heaps_claim();
+  fork_enter_all();
   fork_quiet = quiet;
-  fork_inside = inside;
   fork_process = tdo_fork_process();
   tdo_heaps_each(fork_lend); /* see abroad.h */
   tdo_stop_begin();
@@ -101,11 +95,7 @@ static void fork_prepare(void) {
 }
 
 static void fork_over(void) {
-  bool quiet = fork_quiet;
-  if (!fork_inside)
-    tdo_lock_global_release();
-  if (quiet)
-    tdo_stop_loud();
+  tdo_heaps_release(fork_quiet);
 }
 
 static void fork_parent(void) {

@@ -20,13 +20,12 @@
 /* The process's handlers, for the first arena. Under the global lock, which a
    fork takes too: the child must not inherit a lock of theirs. */
 static mps_res_t heap_install(void) {
-  mps_res_t res;
+  bool quiet = tdo_heaps_claim();
+  mps_res_t res = tdo_fault_install(tdo_hit_fault);
 
-  tdo_lock_global_claim();
-  res = tdo_fault_install(tdo_hit_fault);
   if (res == MPS_RES_OK)
     res = tdo_heap_fork_install();
-  tdo_lock_global_release();
+  tdo_heaps_release(quiet);
   return res;
 }
 

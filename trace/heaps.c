@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-2-Clause */
 #include <sched.h>
 #include "code/readers.h"
+#include "code/stop.h"
 #include "trace/heaps.h"
 
 /* Changed with the global lock held, read without. */
@@ -14,6 +15,19 @@ static atomic_size_t heaps_limit;
    its own, which other threads may destroy meanwhile. */
 static tdo_readers_t heaps_readers;
 
+bool tdo_heaps_claim(void) {
+  bool quiet = tdo_stop_quiet();
+
+  tdo_lock_global_claim();
+  return quiet;
+}
+
+void tdo_heaps_release(bool quiet) {
+  tdo_lock_global_release();
+  if (quiet)
+    tdo_stop_loud();
+}
+
 size_t tdo_heaps_begin(void) {
   return tdo_readers_begin(&heaps_readers);
 }
@@ -24,8 +38,8 @@ void tdo_heaps_end(size_t begun) {
 
 mps_res_t tdo_heaps_add(tdo_heap_t *heap) {
   mps_res_t res = MPS_RES_LIMIT;
+  bool quiet = tdo_heaps_claim();
 
-  tdo_lock_global_claim();
   for (size_t i = 0; i < HEAPS_MAX; ++i)
     if (atomic_load(&heaps[i]) == NULL) {
       atomic_store(&heaps[i], heap);
@@ -34,16 +48,17 @@ mps_res_t tdo_heaps_add(tdo_heap_t *heap) {
       res = MPS_RES_OK;
       break;
     }
-  tdo_lock_global_release();
+  tdo_heaps_release(quiet);
   return res;
 }
 
 void tdo_heaps_remove(tdo_heap_t *heap) {
-  tdo_lock_global_claim();
+  bool quiet = tdo_heaps_claim();
+
   for (size_t i = 0; i < HEAPS_MAX; ++i)
     if (atomic_load(&heaps[i]) == heap)
       atomic_store(&heaps[i], NULL);
-  tdo_lock_global_release();
+  tdo_heaps_release(quiet);
   while (tdo_readers_any(&heaps_readers) ||
          atomic_load(&heap->awaited) != 0)
     (void)sched_yield();

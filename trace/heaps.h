@@ -5,6 +5,13 @@
 
 #include "trace/heap.h"
 
+/* The global lock, which a fork has, too. Whoever has it keeps the client's
+   handlers away: one that forked would have to wait for all arenas, and a
+   thread inside one of them may wait for that lock. Release gets what claim
+   returned. */
+bool tdo_heaps_claim(void);
+void tdo_heaps_release(bool quiet);
+
 /* MPS_RES_LIMIT if there are too many. */
 mps_res_t tdo_heaps_add(tdo_heap_t *heap);
 /* When it returns nobody looks at HEAP any more who came across it in one of
