@@ -50,6 +50,8 @@ bool tdo_stop_admit(bool can);
    itself. */
 void tdo_stop_begin(void);
 void tdo_stop_end(void);
+/* Does the calling thread own that right? */
+bool tdo_stop_has_right(void);
 
 /* Stop THREADS[0..N) (NULLs, the caller itself and dead ones are skipped; the
    same record may occur twice, or in a stop around this one), returning when

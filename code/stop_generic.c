@@ -38,6 +38,10 @@ void tdo_stop_begin(void) {
 void tdo_stop_end(void) {
 }
 
+bool tdo_stop_has_right(void) {
+  return false;
+}
+
 void tdo_stop_threads(tdo_stop_thread_t *const threads[], size_t n) {
   (void)threads, (void)n;
 }

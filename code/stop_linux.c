@@ -245,6 +245,10 @@ void tdo_stop_end(void) {
     tdo_lock_release(&stop_right);
 }
 
+bool tdo_stop_has_right(void) {
+  return tdo_lock_mine(&stop_right);
+}
+
 /* The right for a moment, to change records. */
 static bool stop_take(void) {
   bool quiet = tdo_stop_quiet();

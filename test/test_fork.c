@@ -386,6 +386,90 @@ START_TEST(test_within) {
 }
 END_TEST
 
+/* ---- while another thread is stopped inside an arena ---- */
+
+static mps_arena_t first;
+static atomic_bool stays;
+
+/* In the heap's arena, and registered with the first one. LENDS: it comes to
+   wait for the right to stop threads there. */
+static void *stay(void *lends) {
+  mps_thr_t there;
+  REQUIRE(mps_thread_reg(&there, first) == MPS_RES_OK);
+  tdo_heap_enter(arena);
+  (void)pthread_barrier_wait(&others_ready);
+  while (atomic_load(&stays)) {
+    if (lends != NULL) {
+      tdo_threads_stop(arena);
+      tdo_threads_go(arena);
+    }
+    (void)sched_yield();
+  }
+  tdo_heap_leave(arena);
+  mps_thread_dereg(there);
+  return NULL;
+}
+
+static mps_res_t fork_root(mps_ss_t ss, void *p, size_t s) {
+  (void)ss, (void)p, (void)s;
+  if (scan_child < 0) {
+    scan_child = fork();
+    REQUIRE(scan_child >= 0);
+  }
+  return MPS_RES_OK;
+}
+
+static void pass(mps_addr_t *ref, mps_root_t root, void *p, size_t s) {
+  (void)ref, (void)root, (void)p, (void)s;
+}
+
+/* Nobody can wait until it leaves that, be it stopped there, or be the arena
+   lent for the time of the stop. In the child, where that thread does not exist,
+   the arena is as it was, and frozen. */
+START_TEST(test_stopped_inside) {
+  bool lends = _i == 1;
+  pthread_t thread;
+  mps_root_t root, abroad;
+  heap_start(mps_class_amc());
+  fill(0);
+  churn(0);
+  ck_assert_int_eq(
+      mps_arena_create_k(&first, mps_arena_class_vm(), mps_args_none),
+      MPS_RES_OK);
+  ck_assert_int_eq(mps_root_create(&root, first, mps_rank_exact(), 0,
+                                   fork_root, NULL, 0), MPS_RES_OK);
+  if (lends)
+    ck_assert_int_eq(mps_root_create_table(&abroad, first, mps_rank_exact(), 0,
+                                           obj_ref(table[0], 1), 1),
+                     MPS_RES_OK);
+  ck_assert_int_eq(pthread_barrier_init(&others_ready, NULL, 2), 0);
+  atomic_store(&stays, true);
+  ck_assert_int_eq(pthread_create(&thread, NULL, stay,
+                                  lends ? &stays : NULL), 0);
+  (void)pthread_barrier_wait(&others_ready);
+  mps_arena_park(first);
+  mps_arena_roots_walk(first, pass, NULL, 0);
+  if (scan_child == 0) {
+    for (size_t i = 0; i < LIVE; ++i)
+      *obj_ref(table[i], 1) = numbered(1000 + i);
+    check(0);
+    check_young(1000);
+    mps_arena_release(first);
+    mps_root_destroy(root);
+    leave_child();
+  }
+  await_child(scan_child);
+  atomic_store(&stays, false);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  if (lends)
+    mps_root_destroy(abroad);
+  churn(0);
+  mps_root_destroy(root);
+  mps_arena_destroy(first);
+  heap_stop();
+}
+END_TEST
+
 /* ---- while another thread, inside an arena, makes one ---- */
 
 static mps_arena_t made;
@@ -493,7 +577,9 @@ START_TEST(test_before) {
 }
 END_TEST
 
-SUITE_MAIN("fork", 60, test_both_go_on, test_in_collection,
-           test_child_destroys, test_threads, test_child_threads, test_looking,
-           test_waiting, test_waiting_itself, test_twice, test_within,
-           test_making, test_unmaking, test_before)
+SUITE_LOOPS_MAIN("fork", 60, {test_both_go_on, 1}, {test_in_collection, 1},
+                 {test_child_destroys, 1}, {test_threads, 1},
+                 {test_child_threads, 1}, {test_looking, 1}, {test_waiting, 1},
+                 {test_waiting_itself, 1}, {test_twice, 1}, {test_within, 1},
+                 {test_stopped_inside, 2}, {test_making, 1},
+                 {test_unmaking, 1}, {test_before, 1})

@@ -5,16 +5,26 @@
 #include "code/populate.h"
 #include "trace/heaps.h"
 
-static tdo_heap_t *fork_busy; /* the first that another thread is inside of;
-                                 under the global lock */
+/* Under the global lock. */
+static tdo_heap_t *fork_busy; /* the first that another thread is inside of */
+static bool fork_stops; /* the forking thread has the right to stop threads */
 
 /* An arena that the forking thread has entered already (it forks within a
-   callback, or in a signal handler) is left as it is. */
+   callback, or in a signal handler) is left as it is. But what another arena
+   lent it is in the middle of that one's session, and so may be what a thread
+   is inside of that is stopped, or that waits for the right: it does not leave,
+   and the child has nobody to end the session (.frozen). */
 static void fork_enter(tdo_heap_t *heap) {
-  if (fork_busy != NULL || tdo_lock_mine(&heap->lock))
+  heap->frozen = false;
+  if (fork_busy != NULL)
     return;
+  if (tdo_lock_mine(&heap->lock)) {
+    heap->frozen = heap->held_for != NULL && heap->lender != 0;
+    return;
+  }
   heap->forking = tdo_lock_try(&heap->lock);
-  if (!heap->forking)
+  heap->frozen = !heap->forking && fork_stops;
+  if (!heap->forking && !fork_stops)
     fork_busy = heap;
 }
 
@@ -35,6 +45,16 @@ static void fork_recall(tdo_heap_t *heap) {
     atomic_store(&heap->lent, false);
 }
 
+/* What the arena has can be read, and it can get more, but is never collected:
+   nothing else is certain where a session ended anywhere. */
+static void fork_freeze(tdo_heap_t *heap) {
+  heap->held_for = NULL;
+  heap->forked = false;
+  atomic_store(&heap->behind, false);
+  tdo_lock_reset(&heap->lock);
+  tdo_heap_postmortem(heap);
+}
+
 static void fork_leave_child(tdo_heap_t *heap) {
   /* The rest of the session that the child is within must not act on the
      parent's pages. Others begin with a look at `forked`: most children
@@ -45,7 +65,9 @@ static void fork_leave_child(tdo_heap_t *heap) {
   atomic_store(&heap->behind, heap->shielded || atomic_load(&heap->behind));
   tdo_readers_after_fork_in_child(&heap->control.looking);
   atomic_store(&heap->awaited, 0);
-  if (tdo_lock_mine(&heap->lock))
+  if (heap->frozen)
+    fork_freeze(heap);
+  else if (tdo_lock_mine(&heap->lock))
     tdo_lock_forget(&heap->lock);
   fork_leave(heap); /* the thread that took the lock is this one */
 }
@@ -86,6 +108,7 @@ static void fork_prepare(void) {
   bool quiet = tdo_stop_quiet(); /* a handler's hits would find half a fork */
   tdo_event_flush(); /* or the child would write it again */
   (void)tdo_heaps_claim();
+  fork_stops = tdo_stop_has_right();
   fork_enter_all();
   fork_quiet = quiet;
   fork_process = tdo_fork_process();

@@ -125,6 +125,7 @@ struct mps_arena_s {
   bool quiet;            /* signals are blocked until the session is over */
   bool forked;           /* a child that has not entered since the fork */
   bool forking;          /* this thread took the lock to fork */
+  bool frozen;           /* it forked in the middle of somebody's session */
   atomic_size_t awaited; /* by threads that fork, while somebody has it */
   struct tdo_late_block *_Atomic late_blocks; /* see tdo_heap_free_late */
   tdo_root_t *_Atomic late_roots;
