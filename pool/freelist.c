@@ -210,7 +210,7 @@ static tdo_area_t freelist_fill_hole(tdo_freelist_t *fl, tdo_extent_t *around,
 }
 
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
-                              size_t size, bool high, bool own) {
+                              size_t size, tdo_extend_t how) {
   tdo_space_t *sp = fl->space;
   size_t held;
   tdo_extent_t *e, *around = NULL;
@@ -222,9 +222,10 @@ mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
   res = freelist_make(&e, fl, held);
   if (res != MPS_RES_OK)
     return res;
-  res = tdo_seg_init(&e->seg, sp, held, TDO_GROUP_MANUAL, high, fl->pool);
-  e->own = own;
-  if (res == MPS_RES_OK && !own)
+  res = tdo_seg_init(&e->seg, sp, held, TDO_GROUP_MANUAL,
+                     how == TDO_EXTEND_HIGH, fl->pool);
+  e->own = how == TDO_EXTEND_OWN;
+  if (res == MPS_RES_OK && !e->own)
     around = freelist_holed(fl, e->seg.base);
   if (res == MPS_RES_OK && around == NULL) {
     res = freelist_enter(fl, e);

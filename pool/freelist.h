@@ -85,11 +85,17 @@ void tdo_freelist_finish(tdo_freelist_t *fl);
 /* Renews what is stale. */
 bool tdo_freelist_check(tdo_freelist_t *fl);
 
+/* Where new memory is to come from, and for what. */
+typedef enum tdo_extend {
+  TDO_EXTEND_LOW,  /* from low addresses, if possible */
+  TDO_EXTEND_HIGH, /* from high ones */
+  TDO_EXTEND_OWN   /* from low ones, for one block: an extent of its own */
+} tdo_extend_t;
+
 /* New memory of SIZE > 0 bytes, rounded up to grains, all free: an extent, or
-   part of one that had a hole there. OWN: an extent, for one block. HIGH:
-   prefer high addresses. Results as tdo_space_alloc. */
+   part of one that had a hole there. Results as tdo_space_alloc. */
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
-                              size_t size, bool high, bool own);
+                              size_t size, tdo_extend_t how);
 
 /* Make the lowest run of at least SIZE > 0 bytes in whole free grains that goes
    over borders between extents one extent, all free. False if there is none, or

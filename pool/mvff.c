@@ -59,19 +59,17 @@ void tdo_mvff_finish(tdo_pool_t *pool) {
    back what this pool can spare; the whole free run that it is part of. */
 static mps_res_t mvff_extend(tdo_area_t *area_o, tdo_mvff_t *mvff,
                              size_t size) {
+  tdo_extend_t how = mvff->arena_high ? TDO_EXTEND_HIGH : TDO_EXTEND_LOW;
   size_t most = tdo_max(size, mvff->extend_by);
   mps_res_t res;
 
   if (tdo_freelist_join(area_o, &mvff->list, size))
     return MPS_RES_OK;
-  res = tdo_freelist_extend(area_o, &mvff->list, most, mvff->arena_high,
-                            false);
+  res = tdo_freelist_extend(area_o, &mvff->list, most, how);
   if (res != MPS_RES_OK && most > size)
-    res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high,
-                            false);
+    res = tdo_freelist_extend(area_o, &mvff->list, size, how);
   if (res != MPS_RES_OK && tdo_freelist_return_all(&mvff->list, SIZE_MAX) > 0)
-    res = tdo_freelist_extend(area_o, &mvff->list, size, mvff->arena_high,
-                            false);
+    res = tdo_freelist_extend(area_o, &mvff->list, size, how);
   if (res == MPS_RES_OK)
     *area_o = tdo_freelist_around(&mvff->list, area_o->extent, area_o->base);
   return res;

@@ -110,7 +110,7 @@ static mps_res_t mvt_find(tdo_area_t *area_o, mvt_t *mvt, size_t size) {
   mps_res_t res;
 
   if (size > mvt->max) {
-    res = tdo_freelist_extend(area_o, &mvt->list, size, false, true);
+    res = tdo_freelist_extend(area_o, &mvt->list, size, TDO_EXTEND_OWN);
     if (res == MPS_RES_OK) {
       area_o->limit = area_o->base + size;
       return MPS_RES_OK;
@@ -118,15 +118,15 @@ static mps_res_t mvt_find(tdo_area_t *area_o, mvt_t *mvt, size_t size) {
   } else {
     if (mvt_reuses(mvt, size) && mvt_reuse(area_o, mvt, size))
       return MPS_RES_OK;
-    res = tdo_freelist_extend(area_o, &mvt->list, most, false, false);
+    res = tdo_freelist_extend(area_o, &mvt->list, most, TDO_EXTEND_LOW);
   }
   /* Memory is short: the reserve is for this. */
   if (res != MPS_RES_OK && mvt_reuse(area_o, mvt, size))
     return MPS_RES_OK;
   if (res != MPS_RES_OK && most > size)
-    res = tdo_freelist_extend(area_o, &mvt->list, size, false, false);
+    res = tdo_freelist_extend(area_o, &mvt->list, size, TDO_EXTEND_LOW);
   if (res != MPS_RES_OK && tdo_freelist_return_all(&mvt->list, SIZE_MAX) > 0)
-    res = tdo_freelist_extend(area_o, &mvt->list, size, false, false);
+    res = tdo_freelist_extend(area_o, &mvt->list, size, TDO_EXTEND_LOW);
   return res;
 }
 

@@ -276,17 +276,19 @@ static size_t random_size(void) {
 }
 
 static void step_extend(void) {
-  bool own = owned && random_below(3) == 0, whole;
+  static const tdo_extend_t ways[] = {TDO_EXTEND_LOW, TDO_EXTEND_HIGH,
+                                      TDO_EXTEND_OWN};
+  tdo_extend_t how = ways[random_below(owned ? 3 : 2)];
+  bool whole;
   size_t size = random_size() + random_below(100000);
   tdo_area_t area;
 
   if (extent_count >= EXTENTS_MOST)
     return;
-  REQUIRE(tdo_freelist_extend(&area, &list, size, random_below(2), own) ==
-          MPS_RES_OK);
+  REQUIRE(tdo_freelist_extend(&area, &list, size, how) == MPS_RES_OK);
   REQUIRE(tdo_area_size(&area) >= size);
   whole = area.extent->held == tdo_area_size(&area);
-  REQUIRE(whole || !own);
+  REQUIRE(whole || how != TDO_EXTEND_OWN);
   model_give((run_t){area.extent, area.base, area.limit});
   extent_count += whole;
   filled += !whole;
@@ -567,7 +569,8 @@ START_TEST(many_extents) {
   random_start();
   start(16);
   for (size_t i = 0; i < MANY; ++i) {
-    REQUIRE(tdo_freelist_extend(&areas[i], &list, 4096, i % 2, false) ==
+    REQUIRE(tdo_freelist_extend(&areas[i], &list, 4096,
+                                i % 2 ? TDO_EXTEND_HIGH : TDO_EXTEND_LOW) ==
             MPS_RES_OK);
     if (i % 500 == 0)
       REQUIRE(tdo_freelist_check(&list));
@@ -592,7 +595,7 @@ START_TEST(holes) {
 
   start(8);
   grain = (size_t)1 << arena->space.grain_shift;
-  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, false, false) ==
+  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, TDO_EXTEND_LOW) ==
           MPS_RES_OK);
   tdo_freelist_take(&list, &area);
   hole = area;
@@ -621,7 +624,7 @@ START_TEST(behind_a_hole) {
 
   start(8);
   grain = (size_t)1 << arena->space.grain_shift;
-  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, false, false) ==
+  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, TDO_EXTEND_LOW) ==
           MPS_RES_OK);
   tdo_freelist_take(&list, &area);
   hole = area;
@@ -629,7 +632,7 @@ START_TEST(behind_a_hole) {
   hole.limit = hole.base + 4 * grain;
   tdo_freelist_give(&list, hole.extent, hole.base, hole.limit);
   REQUIRE(tdo_freelist_return(&list, &hole, SIZE_MAX) == 4 * grain);
-  REQUIRE(tdo_freelist_extend(&own, &list, 4 * grain, false, true) ==
+  REQUIRE(tdo_freelist_extend(&own, &list, 4 * grain, TDO_EXTEND_OWN) ==
           MPS_RES_OK);
   REQUIRE(own.base == area.base + 4 * grain);
   REQUIRE(own.extent != area.extent);
@@ -656,10 +659,10 @@ START_TEST(all_grains) {
   start(8);
   grain = (size_t)1 << arena->space.grain_shift;
   for (size_t i = 0; i < EXTENTS; ++i) {
-    REQUIRE(tdo_freelist_extend(&alone, &list, grain, false, false) ==
+    REQUIRE(tdo_freelist_extend(&alone, &list, grain, TDO_EXTEND_LOW) ==
             MPS_RES_OK);
-    REQUIRE(tdo_freelist_extend(&area, &list, GRAINS * grain, false, false) ==
-            MPS_RES_OK);
+    REQUIRE(tdo_freelist_extend(&area, &list, GRAINS * grain,
+                                TDO_EXTEND_LOW) == MPS_RES_OK);
     tdo_freelist_take(&list, &area);
     tdo_freelist_give(&list, area.extent, area.base + grain / 4,
                       area.base + grain / 4 * 7); /* no whole one */
@@ -686,7 +689,7 @@ START_TEST(no_memory_needed) {
   size_t before;
 
   start(8);
-  REQUIRE(tdo_freelist_extend(&area, &list, 1 << 20, false, false) ==
+  REQUIRE(tdo_freelist_extend(&area, &list, 1 << 20, TDO_EXTEND_LOW) ==
           MPS_RES_OK);
   tdo_freelist_take(&list, &area);
   mps_arena_spare_set(arena, 0.0);
@@ -709,11 +712,11 @@ START_TEST(too_large) {
   tdo_area_t area;
 
   start(8);
-  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX, false, false) ==
+  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX, TDO_EXTEND_LOW) ==
           MPS_RES_RESOURCE);
-  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX / 2 + 1, false, false) ==
-          MPS_RES_RESOURCE);
-  REQUIRE(tdo_freelist_extend(&area, &list, (size_t)1 << 60, false, false) ==
+  REQUIRE(tdo_freelist_extend(&area, &list, SIZE_MAX / 2 + 1,
+                              TDO_EXTEND_LOW) == MPS_RES_RESOURCE);
+  REQUIRE(tdo_freelist_extend(&area, &list, (size_t)1 << 60, TDO_EXTEND_LOW) ==
           MPS_RES_RESOURCE);
   REQUIRE(pool.total == 0);
   stop();
