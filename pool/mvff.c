@@ -54,23 +54,32 @@ void tdo_mvff_finish(tdo_pool_t *pool) {
   tdo_freelist_finish(&tdo_mvff_of(pool)->list);
 }
 
-/* New memory for SIZE bytes: of what is free on both sides of borders, or as
-   much as the client likes, or just enough, or just enough when the arena has
-   back what this pool can spare; the whole free run that it is part of. */
-static mps_res_t mvff_extend(tdo_area_t *area_o, tdo_mvff_t *mvff,
-                             size_t size) {
+/* New memory for SIZE bytes: as much as the client likes, or just enough, or
+   just enough when the arena has back what this pool can spare. */
+static mps_res_t mvff_extend_by(tdo_area_t *area_o, tdo_mvff_t *mvff,
+                                size_t size) {
   tdo_extend_t how = mvff->arena_high ? TDO_EXTEND_HIGH : TDO_EXTEND_LOW;
   size_t most = tdo_max(size, mvff->extend_by);
-  mps_res_t res;
+  mps_res_t res = tdo_freelist_extend(area_o, &mvff->list, most, how);
 
-  if (tdo_freelist_join(area_o, &mvff->list, size))
-    return MPS_RES_OK;
-  res = tdo_freelist_extend(area_o, &mvff->list, most, how);
   if (res != MPS_RES_OK && most > size)
     res = tdo_freelist_extend(area_o, &mvff->list, size, how);
   if (res != MPS_RES_OK && tdo_freelist_return_all(&mvff->list, SIZE_MAX) > 0)
     res = tdo_freelist_extend(area_o, &mvff->list, size, how);
-  if (res == MPS_RES_OK)
+  return res;
+}
+
+/* A free run for SIZE bytes where no extent has one: what is free on both sides
+   of a border, that of new memory, too; or else the new memory, and what it is
+   part of. Blocks of more than half of an extent would take one each. */
+static mps_res_t mvff_extend(tdo_area_t *area_o, tdo_mvff_t *mvff,
+                             size_t size) {
+  mps_res_t res;
+
+  if (tdo_freelist_join(area_o, &mvff->list, size))
+    return MPS_RES_OK;
+  res = mvff_extend_by(area_o, mvff, size);
+  if (res == MPS_RES_OK && !tdo_freelist_join(area_o, &mvff->list, size))
     *area_o = tdo_freelist_around(&mvff->list, area_o->extent, area_o->base);
   return res;
 }

@@ -881,6 +881,40 @@ START_TEST(over_borders) {
 }
 END_TEST
 
+/* Blocks of more than half of an extent lie side by side, but for the rest of a
+   grain: what is free at the end of one extent counts with the next one. */
+START_TEST(larger_than_half) {
+  enum { BLOCKS = 50 };
+  const size_t page = suite_pages(1), size = 9 * page - 64;
+
+  start();
+  for (int high = 0; high < 2; ++high) {
+    char *p = NULL;
+    mps_pool_t pool;
+    MPS_ARGS_BEGIN(args) {
+      MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, 16 * page);
+      MPS_ARGS_ADD(args, MPS_KEY_MVFF_FIRST_FIT, !high);
+      MPS_ARGS_ADD(args, MPS_KEY_MVFF_SLOT_HIGH, high);
+      MPS_ARGS_ADD(args, MPS_KEY_MVFF_ARENA_HIGH, high);
+      ck_assert_int_eq(
+          mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
+          MPS_RES_OK);
+    }
+    MPS_ARGS_END(args);
+    for (size_t i = 0; i < BLOCKS; ++i) {
+      char *last = p;
+      p = alloc(pool, size);
+      if (i > 0)
+        ck_assert_uint_le((size_t)(high ? last - p : p - last), 10 * page);
+    }
+    ck_assert_uint_le(mps_pool_total_size(pool), (10 * BLOCKS + 16) * page);
+    ck_assert(tdo_freelist_check(&tdo_mvff_of(pool)->list));
+    mps_pool_destroy(pool);
+  }
+  stop();
+}
+END_TEST
+
 /* A pool that keeps nothing. */
 static mps_pool_t spareless(size_t extend_by) {
   mps_pool_t pool;
@@ -958,4 +992,5 @@ SUITE_MAIN("mvff", 60, placement, extension, spare, none_spare,
            bad_arguments, arguments, points, frames, frames_over_neighbours,
            framed_points, frame_of_another_buffer, frame_where_nothing_is,
            patterns, without_end, no_memory, small_arena, at_random,
-           large_blocks, for_others, over_borders, in_holes, rest_of_a_hole)
+           large_blocks, for_others, over_borders, larger_than_half, in_holes,
+           rest_of_a_hole)
