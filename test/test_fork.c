@@ -424,8 +424,8 @@ static void pass(mps_addr_t *ref, mps_root_t root, void *p, size_t s) {
 }
 
 /* Nobody can wait until it leaves that, be it stopped there, or be the arena
-   lent for the time of the stop. In the child, where that thread does not exist,
-   the arena is as it was, and frozen. */
+   lent for the time of the stop. In the child, where that thread does not
+   exist, the arena is as it was, and frozen. */
 START_TEST(test_stopped_inside) {
   bool lends = _i == 1;
   pthread_t thread;
