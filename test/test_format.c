@@ -10,13 +10,18 @@ static mps_addr_t no_class(mps_addr_t obj) {
   return NULL;
 }
 
+static const mps_fmt_A_s format_a = {8,       obj_scan,  obj_skip, NULL,
+                                     obj_fwd, obj_isfwd, obj_pad};
+static const mps_fmt_B_s format_b = {8,       obj_scan,  obj_skip, NULL,
+                                     obj_fwd, obj_isfwd, obj_pad,  no_class};
+static const mps_fmt_auto_header_s format_headed = {
+    8, obj_scan, obj_skip, obj_fwd, obj_isfwd, obj_pad, 16};
+
 START_TEST(test_formats) {
   mps_fmt_t f;
-  mps_fmt_A_s a = {8, obj_scan, obj_skip, NULL, obj_fwd, obj_isfwd, obj_pad};
-  mps_fmt_B_s b = {8,       obj_scan,  obj_skip, NULL,
-                   obj_fwd, obj_isfwd, obj_pad,  no_class};
-  mps_fmt_auto_header_s h = {8,         obj_scan, obj_skip, obj_fwd,
-                             obj_isfwd, obj_pad,  16};
+  mps_fmt_A_s a = format_a;
+  mps_fmt_B_s b = format_b;
+  mps_fmt_auto_header_s h = format_headed;
   mps_fmt_fixed_s x = {8, obj_scan, obj_fwd, obj_isfwd, obj_pad};
   start();
   ck_assert_int_eq(mps_thread_reg(&thr, arena), MPS_RES_OK);
@@ -123,11 +128,9 @@ END_TEST
 
 START_TEST(test_format_variants) {
   mps_fmt_t f;
-  mps_fmt_A_s a = {8, obj_scan, obj_skip, NULL, obj_fwd, obj_isfwd, obj_pad};
-  mps_fmt_B_s b = {8,       obj_scan,  obj_skip, NULL,
-                   obj_fwd, obj_isfwd, obj_pad,  no_class};
-  mps_fmt_auto_header_s h = {8,         obj_scan, obj_skip, obj_fwd,
-                             obj_isfwd, obj_pad,  16};
+  mps_fmt_A_s a = format_a;
+  mps_fmt_B_s b = format_b;
+  mps_fmt_auto_header_s h = format_headed;
   start();
   ck_assert_int_eq(mps_root_create_table(&table_root, arena, mps_rank_exact(),
                                          0, table, ROOTS),
