@@ -277,15 +277,24 @@ static void control_sweep(tdo_control_t *c, size_t most) {
   }
 }
 
-bool tdo_control_ease(tdo_control_t *c) {
+/* A piece of a sweep, which begins where more than MOST slabs may go. */
+static bool control_ease(tdo_control_t *c, size_t most) {
   if (!tdo_control_sweeping(c)) {
-    if (c->leaving <= c->slabs / 4 * 3 ||
+    if (c->leaving <= most ||
         tdo_space_bytes(c->space, c->leaving) <= CONTROL_KEEP)
       return false;
     control_sweep_start(c);
   }
   control_sweep(c, CONTROL_PIECE);
   return tdo_control_sweeping(c);
+}
+
+bool tdo_control_ease(tdo_control_t *c) {
+  return control_ease(c, c->slabs / 4 * 3);
+}
+
+bool tdo_control_ease_idle(tdo_control_t *c) {
+  return control_ease(c, c->slabs / 2);
 }
 
 void tdo_control_settle(tdo_control_t *c) {

@@ -49,10 +49,12 @@ mps_res_t tdo_control_alloc(void **p_o, tdo_control_t *c, size_t size);
 /* Exactly the size it was allocated with. O(1). */
 void tdo_control_free(tdo_control_t *c, void *p, size_t size);
 /* Give slabs of which nothing is in use back to the space: a piece of work
-   small enough not to be felt, where they are most of all slabs (ease; true if
-   there is more), or all of them, in a time that grows with the number of free
-   blocks (settle). */
+   small enough not to be felt, where they are three quarters of all slabs (ease;
+   true if there is more), or half of them, for who has nothing else to do
+   (idle); or all of them, in a time that grows with the number of free blocks
+   (settle). */
 bool tdo_control_ease(tdo_control_t *c);
+bool tdo_control_ease_idle(tdo_control_t *c);
 void tdo_control_settle(tdo_control_t *c);
 
 /* Is there a sweep that goes on by pieces? */

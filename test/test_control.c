@@ -170,6 +170,32 @@ START_TEST(test_sweep) {
 }
 END_TEST
 
+/* Between half and three quarters of them go only when there is time. */
+START_TEST(test_idle) {
+  size_t n, slabs;
+  void **p;
+  control_start(_i, SIZE_MAX);
+  n = tdo_max(16 * grain, (size_t)8 << 20) / 128;
+  REQUIRE((p = malloc(n * sizeof *p)) != NULL);
+  for (size_t i = 0; i < n; ++i)
+    REQUIRE(tdo_control_alloc(&p[i], &control, 128) == MPS_RES_OK);
+  slabs = control.slabs;
+  for (size_t i = n / 8 * 3; i < n; ++i)
+    tdo_control_free(&control, p[i], 128);
+  ck_assert(!tdo_control_ease(&control));
+  ck_assert_uint_eq(control.slabs, slabs);
+  ck_assert(tdo_control_ease_idle(&control));
+  while (tdo_control_ease_idle(&control))
+    ;
+  ck_assert_uint_eq(control.leaving, 0);
+  ck_assert_uint_lt(control.slabs, slabs / 2);
+  for (size_t i = 0; i < n / 8 * 3; ++i)
+    tdo_control_free(&control, p[i], 128);
+  free(p);
+  control_stop();
+}
+END_TEST
+
 /* Slabs of which something is in use stay; others go by pieces of work, once
    they are most of all, and are used again until one has begun to go. */
 START_TEST(test_goes_back) {
@@ -365,8 +391,8 @@ START_TEST(test_limit) {
 END_TEST
 
 SUITE_LOOPS_MAIN("control", 60, {test_random, GRAINS}, {test_sweep, GRAINS},
-                 {test_goes_back, 2 * GRAINS}, {test_looking, GRAINS},
-                 {test_reuse, GRAINS},
+                 {test_idle, GRAINS}, {test_goes_back, 2 * GRAINS},
+                 {test_looking, GRAINS}, {test_reuse, GRAINS},
                  {test_rest_of_slab, GRAINS}, {test_together, GRAINS},
                  {test_larger_share, GRAINS}, {test_large, GRAINS},
                  {test_limit, GRAINS})

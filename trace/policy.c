@@ -359,8 +359,9 @@ static void policy_begin_full(tdo_heap_t *heap, const char *why) {
 
 /* A piece of what is to go back to the system, if there is any; true if there
    is more. */
-static bool policy_give_back(tdo_heap_t *heap) {
-  bool more = tdo_control_ease(&heap->control);
+static bool policy_give_back(tdo_heap_t *heap, bool idle) {
+  bool more = idle ? tdo_control_ease_idle(&heap->control)
+                   : tdo_control_ease(&heap->control);
 
   return tdo_space_ease(&heap->space) || more;
 }
@@ -372,7 +373,7 @@ void tdo_policy_poll(tdo_heap_t *heap) {
   heap->unpolled = 0;
   if (!TDO_POLL || heap->clamp != TDO_UNCLAMPED)
     return;
-  (void)policy_give_back(heap);
+  (void)policy_give_back(heap, false);
   if (tdo_trace_busy(&heap->trace)) {
     if (heap->trace.state != TDO_TRACE_AHEAD)
       policy_advance(heap, bytes);
@@ -483,7 +484,7 @@ bool tdo_policy_step(tdo_heap_t *heap, double seconds, double multiplier) {
       tdo_trace_finish(heap);
   }
   do
-    more = policy_give_back(heap);
+    more = policy_give_back(heap, true);
   while (more && tdo_clock_ns() < deadline);
   return worked || more;
 }
