@@ -238,17 +238,23 @@ bool tdo_shortage_collect(tdo_heap_t *heap, mps_res_t res,
 }
 
 /* What moves leaves BYTES, to move it. */
-static mps_res_t shortage_fill_once(mps_addr_t *p_o, tdo_ap_t *ap, size_t size,
-                                    size_t bytes) {
+static mps_res_t shortage_fill_leaving(mps_addr_t *p_o, tdo_ap_t *ap,
+                                       size_t size, size_t bytes) {
   tdo_space_t *sp = &ap->pool->heap->space;
   mps_res_t res;
 
-  if (!ap->pool->klass->moving)
-    return tdo_ap_fill(p_o, ap, size);
   tdo_space_withhold(sp, bytes);
   res = tdo_ap_fill(p_o, ap, size);
   tdo_space_withhold(sp, 0);
   return res;
+}
+
+static mps_res_t shortage_fill_once(mps_addr_t *p_o, tdo_ap_t *ap,
+                                    size_t size) {
+  return ap->pool->klass->moving
+             ? shortage_fill_leaving(p_o, ap, size,
+                                     tdo_shortage_withheld(ap->pool->heap))
+             : tdo_ap_fill(p_o, ap, size);
 }
 
 static TDO_NOINLINE mps_res_t shortage_fill_late(mps_addr_t *p_o, tdo_ap_t *ap,
@@ -258,16 +264,14 @@ static TDO_NOINLINE mps_res_t shortage_fill_late(mps_addr_t *p_o, tdo_ap_t *ap,
   unsigned attempt = 0;
 
   while (tdo_shortage_collect(arena, res, &attempt))
-    res = shortage_fill_once(p_o, ap, size, tdo_shortage_withheld(arena));
+    res = shortage_fill_once(p_o, ap, size);
   if (res != MPS_RES_OK && ap->pool->klass->moving)
-    res = shortage_fill_once(p_o, ap, size, tdo_shortage_kept(arena, room));
+    res = shortage_fill_leaving(p_o, ap, size, tdo_shortage_kept(arena, room));
   return res;
 }
 
 mps_res_t tdo_shortage_fill(mps_addr_t *p_o, tdo_ap_t *ap, size_t size) {
-  size_t withheld =
-      ap->pool->klass->moving ? tdo_shortage_withheld(ap->pool->heap) : 0;
-  mps_res_t res = shortage_fill_once(p_o, ap, size, withheld);
+  mps_res_t res = shortage_fill_once(p_o, ap, size);
 
   if (TDO_UNLIKELY(res != MPS_RES_OK))
     res = shortage_fill_late(p_o, ap, size, res);
