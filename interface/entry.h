@@ -57,8 +57,9 @@ static inline void entry_scannable(tdo_heap_t *heap, void *hot) {
   heap->eventful = true;
 }
 
-/* BYTES of manual blocks are allocated, or about to be: has the collector to
-   get a chance? Once in so many bytes, since blocks are small. */
+/* BYTES of blocks that do not move are allocated, or about to be: has the
+   collector to get a chance? Once in so many bytes: blocks, and the holes for
+   them, are small. */
 #define ENTRY_POLL ((size_t)4096)
 
 static inline bool entry_poll_due(tdo_heap_t *heap, size_t bytes) {
