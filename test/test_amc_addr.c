@@ -5,6 +5,17 @@
 #include "test/objects.h"
 #include "test/suite.h"
 
+/* One block of SIZE bytes, in a heap that is parked from now on. */
+static mps_addr_t image(size_t size) {
+  mps_addr_t p;
+  mps_arena_park(arena);
+  do {
+    ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
+    *(mps_word_t *)p = size << 3 | OBJ_LEAF;
+  } while (!mps_commit(ap, p, size));
+  return table[0] = p;
+}
+
 /* A memory image: one large block, cut into many objects while parked, each of
    which is found by any address in it: their offsets have 16 bits, or more. */
 START_TEST(test_recut) {
@@ -13,12 +24,7 @@ START_TEST(test_recut) {
   mps_addr_t p, found;
   char *q;
   heap_start(mps_class_amc());
-  mps_arena_park(arena);
-  do {
-    ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
-    *(mps_word_t *)p = size << 3 | OBJ_LEAF;
-  } while (!mps_commit(ap, p, size));
-  table[0] = p;
+  p = image(size);
   q = p;
   for (size_t i = 0; i < pieces; ++i, q += piece) {
     memset(q, 0, piece);
@@ -97,12 +103,7 @@ START_TEST(test_cut_again) {
   bool release = _i / CUTS % 2 == 1, same = _i / CUTS / 2 == 1;
   mps_addr_t p;
   heap_start(mps_class_amc());
-  mps_arena_park(arena);
-  do {
-    ck_assert_int_eq(mps_reserve(&p, ap, size), MPS_RES_OK);
-    *(mps_word_t *)p = size << 3 | OBJ_LEAF;
-  } while (!mps_commit(ap, p, size));
-  table[0] = p;
+  p = image(size);
   ambiguous();
   for (size_t i = 0; i < CUTS && !same; ++i) {
     cut(p, size, cuts[i], cuts[i]);

@@ -588,6 +588,16 @@ START_TEST(many_extents) {
 }
 END_TEST
 
+/* New memory of SIZE bytes, all of it in use. */
+static tdo_area_t taken(size_t size) {
+  tdo_area_t area;
+
+  REQUIRE(tdo_freelist_extend(&area, &list, size, TDO_EXTEND_LOW) ==
+          MPS_RES_OK);
+  tdo_freelist_take(&list, &area);
+  return area;
+}
+
 /* A grain given back from the middle of an extent is no longer the pool's. */
 START_TEST(holes) {
   size_t grain;
@@ -595,9 +605,7 @@ START_TEST(holes) {
 
   start(8);
   grain = (size_t)1 << arena->space.grain_shift;
-  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, TDO_EXTEND_LOW) ==
-          MPS_RES_OK);
-  tdo_freelist_take(&list, &area);
+  area = taken(16 * grain);
   hole = area;
   hole.base += 5 * grain - 8;
   hole.limit = hole.base + 2 * grain + 16;
@@ -624,9 +632,7 @@ START_TEST(behind_a_hole) {
 
   start(8);
   grain = (size_t)1 << arena->space.grain_shift;
-  REQUIRE(tdo_freelist_extend(&area, &list, 16 * grain, TDO_EXTEND_LOW) ==
-          MPS_RES_OK);
-  tdo_freelist_take(&list, &area);
+  area = taken(16 * grain);
   hole = area;
   hole.base += 4 * grain;
   hole.limit = hole.base + 4 * grain;
@@ -661,9 +667,7 @@ START_TEST(all_grains) {
   for (size_t i = 0; i < EXTENTS; ++i) {
     REQUIRE(tdo_freelist_extend(&alone, &list, grain, TDO_EXTEND_LOW) ==
             MPS_RES_OK);
-    REQUIRE(tdo_freelist_extend(&area, &list, GRAINS * grain,
-                                TDO_EXTEND_LOW) == MPS_RES_OK);
-    tdo_freelist_take(&list, &area);
+    area = taken(GRAINS * grain);
     tdo_freelist_give(&list, area.extent, area.base + grain / 4,
                       area.base + grain / 4 * 7); /* no whole one */
     for (size_t k = 1; k < FREE; ++k)
@@ -689,9 +693,7 @@ START_TEST(no_memory_needed) {
   size_t before;
 
   start(8);
-  REQUIRE(tdo_freelist_extend(&area, &list, 1 << 20, TDO_EXTEND_LOW) ==
-          MPS_RES_OK);
-  tdo_freelist_take(&list, &area);
+  area = taken(1 << 20);
   mps_arena_spare_set(arena, 0.0);
   before = mps_arena_committed(arena);
   REQUIRE(mps_arena_commit_limit_set(arena, before) == MPS_RES_OK);
