@@ -261,5 +261,6 @@ START_TEST(test_stale_pad) {
 }
 END_TEST
 
-SUITE_LOOPS_MAIN("amc_addr", 60, {test_recut, 2}, {test_cut_again, 24}, {test_addr_object, 1},
-                 {test_addr_pad, 4}, {test_in_use, 2}, {test_stale_pad, 4})
+SUITE_LOOPS_MAIN("amc_addr", 60, {test_recut, 2}, {test_cut_again, 24},
+                 {test_addr_object, 1}, {test_addr_pad, 4}, {test_in_use, 2},
+                 {test_stale_pad, 4})
