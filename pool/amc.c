@@ -23,6 +23,12 @@
    .held     in a white nailed segment, an object with its
    bit in `held` must not move, because something that may yet be found alive
    refers to it ambiguously: it is pinned when it is reached, and else dies.
+   .settled  a nailed segment is settled when slices have opened it again and
+             again: `held` has from then on the objects that have moved, and
+             `moved`, in their order, where to. All others stay if they live.
+             So no reference to either needs the segment open. Where exact
+             roots left much in place (scan.h, .hurried), there may be thousands
+             of nailed segments, and each slice would open and close most.
    .padded   if `padded` is not null, a bit of the second half of pin_table
              whose object is not pinned is set iff a pad begins as many
              alignment units beyond `padded`, in what collections left between
@@ -132,9 +138,15 @@ void tdo_amc_free_tables(amc_seg_t *seg) {
   if (seg->starts != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->starts,
                           tdo_amc_starts_bytes(seg));
+  if (seg->moved != NULL)
+    tdo_pool_control_free(
+        seg->gc.pool, seg->moved,
+        tdo_amc_moved_bytes(tdo_bits_count(seg->held, 0, seg->pin_count)));
+  seg->moved = NULL;
   if (seg->held != NULL)
     tdo_pool_control_free(seg->gc.pool, seg->held, tdo_amc_pin_bytes(seg) / 2);
   seg->pins = seg->read = seg->held = NULL;
+  seg->opened = 0;
   seg->starts = NULL;
   seg->starts_known = 0;
 }

@@ -34,6 +34,7 @@ struct amc_seg {
   bool kept;         /* nailed, and everything stays that has not moved */
   bool large;        /* one object of its own extent */
   bool in_place;     /* white and nailed: whatever is reached stays */
+  uint8_t opened;    /* how often it was, while nailed */
   bool pins_used;    /* pin_table may have bits set */
   size_t live;       /* bytes that survived the last collection in place;
                         0: not known */
@@ -45,7 +46,8 @@ struct amc_seg {
   tdo_ring_t open_ring; /* in pool->open, while nailed and exposed */
   char *first;       /* what lies before it is a pad; null: nothing does */
   char *padded;      /* .padded; null: no pads are known */
-  tdo_bits_t *held;  /* .held; null: none is */
+  tdo_bits_t *held;  /* .held, .settled; null: none is */
+  mps_addr_t *moved; /* .settled; null: it is not */
   void *starts;      /* .starts; null: there is no table */
   size_t card_count, starts_known;
   size_t starts_cuts;      /* .cut: heap->cuts when they were found, */
@@ -177,6 +179,22 @@ static inline void tdo_amc_open(amc_pool_t *amc, amc_seg_t *seg) {
     tdo_amc_open_now(amc, seg);
 }
 void tdo_amc_close(amc_seg_t *seg);
+/* Bytes of `moved`. */
+static inline size_t tdo_amc_moved_bytes(size_t count) {
+  return (count + 1) * sizeof(mps_addr_t);
+}
+/* Nailed SEG, which is open, is settled (.settled) if there is memory for
+   that. Where the object at BASE has moved to then, or null. */
+void tdo_amc_settle(amc_pool_t *amc, amc_seg_t *seg);
+static inline mps_addr_t tdo_amc_moved(const amc_pool_t *amc,
+                                       const amc_seg_t *seg,
+                                       const char *base) {
+  size_t i = tdo_amc_pin_index(amc, seg, base);
+
+  return tdo_bits_get(seg->held, i)
+             ? seg->moved[tdo_bits_count(seg->held, 0, i)]
+             : NULL;
+}
 /* The segment has something to scan. */
 void tdo_amc_grey(amc_pool_t *amc, amc_seg_t *seg);
 /* The object at BASE stays in place. */

@@ -114,6 +114,7 @@ void tdo_amc_open_now(amc_pool_t *amc, amc_seg_t *seg) {
     return;
   }
   seg->gc.open = true;
+  seg->opened += seg->opened < UINT8_MAX;
   tdo_ring_append(&amc->open, &seg->open_ring);
   tdo_gcseg_expose(&seg->gc, seg->gc.seg.base, seg->gc.seg.limit);
 }
@@ -200,12 +201,59 @@ static bool amc_make_held(amc_pool_t *amc, amc_seg_t *seg) {
 
 /* The object at BASE stays in place, if it lives. */
 static void amc_hold(amc_pool_t *amc, amc_seg_t *seg, char *base) {
-  if (seg->in_place)
+  if (seg->in_place || seg->moved != NULL)
     return; /* as everything in it */
   if (amc_make_held(amc, seg))
     tdo_bits_set(seg->held, tdo_amc_pin_index(amc, seg, base));
   else
     tdo_amc_pin(amc, seg, base);
+}
+
+/* The first object of SEG from P on that has moved; at least its end if there
+   is none. */
+static char *amc_next_moved(const amc_pool_t *amc, const amc_seg_t *seg,
+                            char *p) {
+  const tdo_format_t *fmt = amc->pool.format;
+
+  while (p < seg->condemned && fmt->isfwd(p + fmt->header) == NULL)
+    p = tdo_amc_next(amc, p);
+  return p;
+}
+
+static size_t amc_count_moved(const amc_pool_t *amc, const amc_seg_t *seg) {
+  char *p = seg->gc.seg.base;
+  size_t count = 0;
+
+  while ((p = amc_next_moved(amc, seg, p)) < seg->condemned) {
+    p = tdo_amc_next(amc, p);
+    ++count;
+  }
+  return count;
+}
+
+static void amc_note_moved(const amc_pool_t *amc, amc_seg_t *seg) {
+  const tdo_format_t *fmt = amc->pool.format;
+  char *p = seg->gc.seg.base;
+  size_t count = 0;
+
+  memset(seg->held, 0, tdo_amc_pin_bytes(seg) / 2);
+  while ((p = amc_next_moved(amc, seg, p)) < seg->condemned) {
+    tdo_bits_set(seg->held, tdo_amc_pin_index(amc, seg, p));
+    seg->moved[count++] = fmt->isfwd(p + fmt->header);
+    p = tdo_amc_next(amc, p);
+  }
+}
+
+void tdo_amc_settle(amc_pool_t *amc, amc_seg_t *seg) {
+  void *p;
+
+  if (!amc_make_held(amc, seg) ||
+      tdo_pool_control_alloc(&p, &amc->pool,
+                             tdo_amc_moved_bytes(amc_count_moved(amc, seg))) !=
+          MPS_RES_OK)
+    return;
+  seg->moved = p;
+  amc_note_moved(amc, seg);
 }
 
 /* Does the ambiguous reference ADDR, into the object at BASE, keep it? */

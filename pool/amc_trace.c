@@ -7,6 +7,8 @@
 
 #define AMC_TO_SIZE 65536 /* of segments that survivors fill */
 #define COPY_AHEAD  768   /* bytes, that lines to be written are fetched */
+#define OPENS_MOST  2     /* slices that open a nailed segment which is not
+                             settled (.settled): the flip, and one more */
 #define MOST_REFUSED 8    /* segments, of a collection; to ask for one takes
                              system calls where mappings ran out */
 
@@ -180,6 +182,25 @@ bool tdo_amc_promote_large(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg) {
   return true;
 }
 
+/* An exact or weak reference to an object of a settled segment. */
+static mps_res_t amc_fix_settled(amc_pool_t *amc, tdo_scan_t *scan,
+                                 amc_seg_t *seg, mps_addr_t *ref_io) {
+  char *base = (char *)*ref_io - amc->pool.format->header;
+  mps_addr_t moved = tdo_amc_moved(amc, seg, base);
+
+  if (moved != NULL) {
+    *ref_io = moved;
+    scan->ss._seen |= seg->to->bit;
+  } else if (scan->rank == TDO_RANK_WEAK &&
+             !tdo_amc_is_pinned(amc, seg, base)) {
+    *ref_io = NULL;
+  } else {
+    tdo_amc_pin(amc, seg, base);
+    scan->ss._seen |= tdo_amc_pinned_bits(seg);
+  }
+  return MPS_RES_OK;
+}
+
 /* An exact reference to an object of a nailed segment. */
 static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
                                 amc_seg_t *seg, mps_addr_t *ref_io) {
@@ -187,7 +208,13 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   char *base = (char *)*ref_io - fmt->header;
   mps_addr_t moved;
 
-  tdo_amc_open(amc, seg);
+  if (!seg->gc.open && seg->moved == NULL) {
+    tdo_amc_open_now(amc, seg);
+    if (seg->opened > OPENS_MOST)
+      tdo_amc_settle(amc, seg);
+  }
+  if (seg->moved != NULL)
+    return amc_fix_settled(amc, scan, seg, ref_io);
   moved = fmt->isfwd(*ref_io);
   if (moved != NULL) {
     *ref_io = moved;
@@ -245,7 +272,7 @@ void tdo_amc_fetch(const tdo_gcseg_t *gc, const char *ref) {
   const amc_seg_t *seg = (const amc_seg_t *)(const void *)gc;
   size_t i;
 
-  if (!seg->in_place) {
+  if (!seg->in_place && seg->moved == NULL) {
     __builtin_prefetch(ref - gc->pool->format->header);
     return;
   }
@@ -583,9 +610,10 @@ bool tdo_amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io) {
     return true;
   if (seg->in_place)
     return tdo_amc_is_pinned(amc, seg, base);
-  if (seg->gc.nailed)
+  if (seg->gc.nailed && seg->moved == NULL)
     tdo_amc_open(amc, seg);
-  moved = pool->format->isfwd(*ref_io);
+  moved = seg->moved != NULL ? tdo_amc_moved(amc, seg, base)
+                             : pool->format->isfwd(*ref_io);
   alive = moved != NULL || (seg->gc.nailed && amc_stays(amc, seg, base));
   if (moved != NULL)
     *ref_io = moved;
