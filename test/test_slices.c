@@ -342,7 +342,28 @@ START_TEST(pauses) {
   ck_assert_uint_ge(tdo_pause_promotes(heap, 1e8), 1e8); /* little, at once */
   mps_arena_pause_time_set(arena, INFINITY);
   ck_assert_uint_eq(tdo_pause_deadline(heap), 0);
+  ck_assert_uint_eq(tdo_pause_late_deadline(heap, 100), 0);
   ck_assert_uint_eq(tdo_pause_promotes(heap, 1e12), SIZE_MAX);
+  heap_stop();
+}
+END_TEST
+
+static double allowed_late(tdo_heap_t *heap, double left, double late) {
+  (void)allowed(heap, left);
+  return (double)(tdo_pause_late_deadline(heap, late) - tdo_clock_ns()) /
+         SECONDS;
+}
+
+/* The more the program gets during a collection, the more it waits. */
+START_TEST(late_slices) {
+  heap_start(mps_class_amc());
+  mps_arena_pause_time_set(arena, 10000);
+  ck_assert_double_eq_tol(allowed_late(arena, 0, 0), 50, 40);
+  ck_assert_double_eq_tol(allowed_late(arena, 0, 1), 50, 40);
+  ck_assert_double_eq_tol(allowed_late(arena, 0, 2), 200, 50);
+  ck_assert_double_eq_tol(allowed_late(arena, 0, 4), 800, 100);
+  ck_assert_double_eq_tol(allowed_late(arena, 0, 100), 2000, 100);
+  ck_assert_double_eq_tol(allowed_late(arena, 5000, 100), 5000, 100);
   heap_stop();
 }
 END_TEST
@@ -445,5 +466,5 @@ END_TEST
 SUITE_LOOPS_MAIN("slices", 60, {limit_taken_away, 1},
                  {asked_for_in_a_minor, 4}, {asked_for_and_clamped, 1},
                  {short_steps, 1}, {told_of_the_end, 1}, {weak_roots, 1},
-                 {pauses, 1}, {definalization, 1}, {closed, 1},
+                 {pauses, 1}, {late_slices, 1}, {definalization, 1}, {closed, 1},
                  {dead_before_buffers, 1}, {chain_goes, 1})

@@ -11,6 +11,8 @@
 #define PAUSE_TAIL  0.7e6  /* less nanoseconds that it runs over, and at most */
 #define PAUSE_OVER  0.1    /* this share */
 #define PAUSE_LEAST 0.005  /* the same, for any pause: many hits may follow */
+#define PAUSE_LATE  0.2    /* the same, at most, where the program got more than
+                              it should meanwhile (.late) */
 #define PAUSE_SLICE 0.1    /* the same, for a slice that no hit asked for */
 #define PAUSE_REACH 0.1    /* the same, to open pages that were not asked
                               for; */
@@ -108,6 +110,17 @@ uint64_t tdo_pause_deadline(const tdo_heap_t *heap) {
   uint64_t now = tdo_clock_ns();
 
   return pause_limited(heap) ? now + (uint64_t)pause_left(heap, now) : 0;
+}
+
+uint64_t tdo_pause_late_deadline(const tdo_heap_t *heap, double late) {
+  double share = tdo_fmin(PAUSE_LEAST * late * late, PAUSE_LATE);
+  uint64_t deadline = tdo_pause_deadline(heap);
+
+  return deadline == 0
+             ? 0
+             : tdo_max(deadline,
+                       tdo_clock_ns() +
+                           (uint64_t)(share * heap->pause_time * 1e9));
 }
 
 /* A minor collection gets more of the pause time, since to go on in slices

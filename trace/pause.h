@@ -10,7 +10,11 @@
    read meanwhile.
 
    .close  Pauses that follow close on each other count as one. What they use up
-   of the pause time comes back as the program runs. */
+   of the pause time comes back as the program runs.
+
+   .late  So a program that allocates fast could get many times the heap while
+   one is collected, in slices too short to keep up. They are longer the more it
+   got. */
 #ifndef TDO_TRACE_PAUSE_H
 #define TDO_TRACE_PAUSE_H
 
@@ -38,7 +42,10 @@ void tdo_pause_collected(tdo_heap_t *heap);
 /* When the pause that there is, or that begins now, must end (ns); 0: whenever
    its work is done. */
 uint64_t tdo_pause_deadline(const tdo_heap_t *heap);
-/* The same, less what it takes to close what the first slice of the collection
+/* The same for a slice of a collection during which the program got LATE times
+   what it should (.late). */
+uint64_t tdo_pause_late_deadline(const tdo_heap_t *heap, double late);
+/* As tdo_pause_deadline, less what it takes to close what the first slice of the collection
    in progress does not get to. */
 uint64_t tdo_pause_first_deadline(const tdo_heap_t *heap);
 /* May collections run in slices: if barriers can keep the mutator out. */

@@ -217,6 +217,7 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
   double least = SCAN_RATE * tdo_pause_slice_ns(heap) * 1e-9;
   size_t work;
 
+  heap->trace.taken += bytes;
   if (tdo_shortage_crammed(heap) || !policy_incremental(heap)) {
     tdo_trace_finish(heap);
     return;
@@ -228,7 +229,9 @@ static void policy_advance(tdo_heap_t *heap, size_t bytes) {
     return;
   work = (size_t)heap->debt;
   heap->debt = 0;
-  (void)tdo_trace_work(heap, work, tdo_pause_deadline(heap));
+  (void)tdo_trace_work(
+      heap, work,
+      tdo_pause_late_deadline(heap, (double)heap->trace.taken / room));
 }
 
 /* Start a collection of everything, as that of a small heap, or not. */

@@ -245,7 +245,7 @@ static void trace_begin(mps_arena_t heap, tdo_chain_t *chain, size_t last) {
   trace->bits = trace->refused = 0;
   trace->condemned = trace->filled = 0;
   trace->survived = trace->left = 0;
-  trace->scanned = trace->owed = 0;
+  trace->scanned = trace->owed = trace->taken = 0;
 }
 
 bool tdo_trace_begin_ahead(mps_arena_t heap, const char *why) {

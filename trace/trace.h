@@ -59,6 +59,7 @@ typedef struct tdo_trace {
   size_t scanned;    /* bytes scanned so far */
   const char *sweep; /* where the segment scanned last ends; or null */
   size_t owed;       /* bytes of segments whose scan the flip put off */
+  size_t taken;      /* bytes that the program got since the flip */
   uint64_t started;  /* ns */
   uint64_t paused;   /* heap->stats.paused_ns at the start */
   uint64_t flip_ns;  /* from the start to the end of the flip */
