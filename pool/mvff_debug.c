@@ -187,6 +187,11 @@ static void mvff_debug_free(tdo_pool_t *pool, mps_addr_t p, size_t size) {
                        tdo_option_rounded(pool, size) + 2 * fence);
 }
 
+static void mvff_debug_mend(tdo_pool_t *pool, char *base, char *limit) {
+  if (mvff_debug_of(pool)->fence_bytes > 0)
+    tdo_template_fill(&mvff_debug_of(pool)->fence, base, limit);
+}
+
 static mps_res_t mvff_debug_fill(tdo_pool_t *pool, tdo_ap_t *ap, size_t size) {
   mps_res_t res = tdo_mvff_fill(pool, ap, size);
 
@@ -217,6 +222,7 @@ static const tdo_pool_class_t mvff_debug_class = {
     .frame_pop = tdo_frames_pop,
     .check_fenceposts = mvff_debug_check_fenceposts,
     .check_free_space = mvff_debug_check_free_space,
+    .mend = mvff_debug_mend,
 };
 
 mps_pool_class_t mps_class_mvff_debug(void) {

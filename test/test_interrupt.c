@@ -8,6 +8,7 @@
 #include "test/objects.h"
 #include "mpscams.h"
 #include "mpscawl.h"
+#include "mpscmfs.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -212,6 +213,77 @@ START_TEST(in_a_handler) {
   }
   ck_assert_uint_ge(intrusions, 10);
   ck_assert_uint_eq(asserted_count, 0);
+  rude_stop();
+}
+END_TEST
+
+/* ---- blocks too small for what is remembered of larger ones ---- */
+
+enum { SMALL = 40, SMALL_EACH = 3 };
+
+static mps_pool_t fine; /* aligned to words */
+static size_t small_unit; /* bytes of each block; 0: from 1 to SMALL */
+static mps_addr_t small[SMALL_EACH * SMALL];
+
+static size_t small_size(size_t i) {
+  return small_unit != 0 ? small_unit : i % SMALL + 1;
+}
+
+static void free_small(int signal) {
+  int saved = errno;
+  (void)signal;
+  for (size_t i = 0; i < SMALL_EACH * SMALL; ++i) {
+    mps_addr_t p = small[i];
+    small[i] = NULL;
+    if (p != NULL)
+      mps_free(fine, p, small_size(i));
+  }
+  errno = saved;
+}
+
+static void fine_start(int i) {
+  mps_pool_debug_option_s options = {"fence", 5, "free", 4};
+  mps_pool_class_t classes[] = {mps_class_mvff(), mps_class_mvff_debug(),
+                                mps_class_mfs(), mps_class_mfs()};
+  small_unit = i == 2 ? 1 : i == 3 ? 24 : 0;
+  MPS_ARGS_BEGIN(args) {
+    if (small_unit != 0)
+      MPS_ARGS_ADD(args, MPS_KEY_MFS_UNIT_SIZE, small_unit);
+    else
+      MPS_ARGS_ADD(args, MPS_KEY_ALIGN, sizeof(void *));
+    if (i == 1)
+      MPS_ARGS_ADD(args, MPS_KEY_POOL_DEBUG_OPTIONS, &options);
+    REQUIRE(mps_pool_create_k(&fine, arena, classes[i], args) == MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+}
+
+/* Every one is free again, whatever its size; a block of a debug pool is
+   looked at with the size that it was freed with. */
+START_TEST(small_blocks) {
+  struct sigaction action = {.sa_handler = free_small};
+  mps_addr_t kept;
+  size_t before, came;
+  rude_start();
+  fine_start(_i);
+  ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+  table[0] = node(1);
+  kept = alloc(fine, small_size(0));
+  before = in_use(fine);
+  for (int round = 0; round < 3; ++round) {
+    for (size_t i = 0; i < SMALL_EACH * SMALL; ++i)
+      small[i] = alloc(fine, small_size(i));
+    came = intrusions;
+    intrude = send_signal;
+    collect();
+    intrude = NULL;
+    ck_assert_uint_gt(intrusions, came);
+    ck_assert_uint_eq(in_use(fine), before);
+  }
+  ck_assert_uint_eq(asserted_count, 0);
+  mps_free(fine, kept, small_size(0));
+  ck_assert_uint_eq(in_use(fine), 0);
+  mps_pool_destroy(fine);
   rude_stop();
 }
 END_TEST
@@ -750,6 +822,7 @@ START_TEST(in_a_reserve) {
 END_TEST
 
 SUITE_LOOPS_MAIN("interrupt", 60, {in_a_reserve, 3}, {in_a_handler, 2},
-                 {in_a_fault_handler, 1}, {in_a_callback, 2 * MISTAKES},
+                 {small_blocks, 4}, {in_a_fault_handler, 1},
+                 {in_a_callback, 2 * MISTAKES},
                  {in_a_callback_at_a_barrier, MISTAKES}, {at_any_moment, 1},
                  {in_a_stop, 4})

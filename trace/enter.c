@@ -10,24 +10,39 @@
 
 /* ---- what signal handlers left to be done ---- */
 
-typedef struct tdo_late_block {
-  struct tdo_late_block *next;
-  mps_pool_t pool;
-  size_t size;
-} tdo_late_block_t;
+/* A block is in one of two lists of its pool's: one of up to a word has its
+   size less one beside the address of the next, in bits that addresses of
+   blocks do not use; a larger one has room for both. */
+typedef struct late_block {
+  tdo_word_t link;
+  size_t size; /* not in a block of a word */
+} late_block_t;
+
+#define LATE_BITS ((tdo_word_t)sizeof(tdo_word_t) - 1)
+
+static void enter_note_late(_Atomic tdo_word_t *list, late_block_t *block,
+                            tdo_word_t bits) {
+  tdo_word_t next = atomic_load(list);
+
+  do
+    block->link = next | bits;
+  while (!atomic_compare_exchange_weak(list, &next, (tdo_word_t)block));
+}
 
 void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
                         size_t size) {
-  tdo_late_block_t *block = p;
+  late_block_t *block = p;
+  bool aligned = ((tdo_word_t)p & LATE_BITS) == 0;
 
-  if (size < sizeof *block)
+  TDO_ASSERT(aligned, "freed a misaligned block");
+  if (!aligned)
     return;
-  block->pool = pool;
-  block->size = size;
-  block->next = atomic_load(&heap->late_blocks);
-  while (!atomic_compare_exchange_weak(&heap->late_blocks, &block->next,
-                                       block))
-    ;
+  if (size <= sizeof block->link) {
+    enter_note_late(&pool->late_words, block, size - 1);
+  } else {
+    block->size = size;
+    enter_note_late(&pool->late_blocks, block, 0);
+  }
   atomic_store(&heap->behind, true);
 }
 
@@ -41,14 +56,42 @@ void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root) {
   atomic_store(&heap->behind, true);
 }
 
+/* NOTED bytes from BLOCK on were written to remember it. */
+static void enter_free_block(tdo_pool_t *pool, late_block_t *block,
+                             size_t size, size_t noted) {
+  if (size < noted && pool->klass->mend != NULL)
+    pool->klass->mend(pool, (char *)block + size, (char *)block + noted);
+  pool->klass->free(pool, block, size);
+}
+
+static void enter_free_blocks(tdo_pool_t *pool) {
+  tdo_word_t next = atomic_exchange(&pool->late_blocks, 0);
+
+  while (next != 0) {
+    late_block_t *block = (late_block_t *)next, late = *block;
+    enter_free_block(pool, block, late.size, sizeof *block);
+    next = late.link;
+  }
+}
+
+static void enter_free_words(tdo_pool_t *pool) {
+  tdo_word_t next = atomic_exchange(&pool->late_words, 0);
+
+  while (next != 0) {
+    late_block_t *block = (late_block_t *)next;
+    tdo_word_t link = block->link;
+    enter_free_block(pool, block, (link & LATE_BITS) + 1, sizeof link);
+    next = link & ~LATE_BITS;
+  }
+}
+
 static void enter_settle_late(tdo_heap_t *heap) {
-  tdo_late_block_t *block = atomic_exchange(&heap->late_blocks, NULL);
   tdo_root_t *root = atomic_exchange(&heap->late_roots, NULL);
 
-  while (block != NULL) {
-    tdo_late_block_t late = *block;
-    late.pool->klass->free(late.pool, block, late.size);
-    block = late.next;
+  TDO_RING_FOR(node, &heap->pools) {
+    tdo_pool_t *pool = TDO_RING_ENTRY(tdo_pool_t, heap_ring, node);
+    enter_free_blocks(pool);
+    enter_free_words(pool);
   }
   while (root != NULL) {
     tdo_root_t *next = root->late_next;

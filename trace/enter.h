@@ -20,8 +20,7 @@ void tdo_heap_leave(tdo_heap_t *heap);
 bool tdo_heap_try_enter(tdo_heap_t *heap);
 
 /* In such a handler: free P, of SIZE > 0 bytes, and destroy ROOT, as soon as
-   somebody enters. The root is not scanned from now on; a block too small to
-   be remembered in stays allocated. */
+   somebody enters. The root is not scanned from now on. */
 void tdo_heap_free_late(tdo_heap_t *heap, mps_pool_t pool, mps_addr_t p,
                         size_t size);
 void tdo_heap_destroy_late(tdo_heap_t *heap, tdo_root_t *root);

@@ -127,8 +127,7 @@ struct mps_arena_s {
   bool forking;          /* this thread took the lock to fork */
   bool frozen;           /* it forked in the middle of somebody's session */
   atomic_size_t awaited; /* by threads that fork, while somebody has it */
-  struct tdo_late_block *_Atomic late_blocks; /* see tdo_heap_free_late */
-  tdo_root_t *_Atomic late_roots;
+  tdo_root_t *_Atomic late_roots; /* see tdo_heap_destroy_late */
   atomic_bool behind;    /* a fork or a handler left something to be done */
   bool eventful;         /* more is to be done at the end of this session than
                             to free the lock, besides the shield's part */

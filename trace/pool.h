@@ -5,6 +5,7 @@
 #define TDO_TRACE_POOL_H
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include "arena/segment.h"
 #include "code/ring.h"
 #include "trace/ap.h"
@@ -34,6 +35,8 @@ struct mps_pool_s {
   tdo_ring_t final_lists[TDO_FINAL_LISTS]; /* the registrations (finalize.h) */
   size_t total, free;     /* bytes; interface, section 2.9 "Size accounting";
                              buffers' unused part is not in `free` */
+  /* Addresses of the last of the blocks that handlers freed (enter.c). */
+  _Atomic tdo_word_t late_blocks, late_words;
 };
 
 #define TDO_POOL_SIG ((tdo_sig_t)0x519B0017) /* POOL */
@@ -143,6 +146,9 @@ struct mps_pool_class_s {
   /* Debug pools (section 2.25); null: nothing to check. */
   void (*check_fenceposts)(tdo_pool_t *pool);
   void (*check_free_space)(tdo_pool_t *pool);
+  /* [BASE, LIMIT), which lies between the end of a block and what its size is
+     rounded up to, was written over: put back what is checked there. */
+  void (*mend)(tdo_pool_t *pool, char *base, char *limit);
   /* A ramp began or ended on the point; null: ignored. */
   void (*ramp)(tdo_ap_t *ap, bool begin, bool collect_all);
 };
