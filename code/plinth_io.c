@@ -30,10 +30,12 @@ static const char *plinth_name(void) {
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "code/file.h"
 
@@ -76,10 +78,41 @@ int mps_lib_fputs(const char *text, mps_lib_FILE *stream) {
   return done;
 }
 
-/* The handle is the file descriptor, and one more. */
+/* The handle is twice the file descriptor, and two more; of a pipe three. */
+
+static mps_io_t plinth_handle(int file, bool is_pipe) {
+  return (mps_io_t)(((uintptr_t)file + 1) * 2 + is_pipe);
+}
 
 static int plinth_file(mps_io_t io) {
-  return (int)(uintptr_t)io - 1;
+  return (int)((uintptr_t)io / 2) - 1;
+}
+
+static bool plinth_is_pipe(mps_io_t io) {
+  return (uintptr_t)io % 2 != 0;
+}
+
+/* A reader that went away is not to end the program: the signal for that is
+   taken back, unless there is one that was not ours; by the kernel's call, with
+   a set as long as its own (see file.h). */
+static bool plinth_write_pipe(int file, const char *p, size_t size) {
+  static const struct timespec now = {0, 0};
+  sigset_t ours, before, pending;
+  bool ok;
+
+  (void)sigemptyset(&ours);
+  (void)sigaddset(&ours, SIGPIPE);
+  (void)pthread_sigmask(SIG_BLOCK, &ours, &before);
+  (void)sigemptyset(&pending);
+  (void)sigpending(&pending);
+  ok = plinth_write(file, p, size);
+  if (!ok && errno == EPIPE && !sigismember(&pending, SIGPIPE))
+    while (syscall(SYS_rt_sigtimedwait, &ours, NULL, &now,
+                   (size_t)((_NSIG - 1) / 8)) < 0 &&
+           errno == EINTR)
+      ;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return ok;
 }
 
 /* Empty FILE, unless another process writes to it: a program that starts
@@ -96,15 +129,20 @@ static bool plinth_empty(int file) {
   return ftruncate(file, 0) == 0;
 }
 
+/* To open a pipe that nobody reads would wait until somebody does, with threads
+   stopped, perhaps for ever; what is written later may wait, for a reader. */
 mps_res_t mps_io_create(mps_io_t *io_o) {
-  int file = tdo_file_open(plinth_name(), O_WRONLY | O_CREAT);
+  struct stat status;
+  bool is_pipe;
+  int file = tdo_file_open(plinth_name(), O_WRONLY | O_CREAT | O_NONBLOCK);
   if (file < 0)
     return MPS_RES_IO;
-  if (!plinth_empty(file)) {
+  is_pipe = fstat(file, &status) == 0 && S_ISFIFO(status.st_mode);
+  if (fcntl(file, F_SETFL, 0) != 0 || !plinth_empty(file)) {
     tdo_file_close(file);
     return MPS_RES_IO;
   }
-  *io_o = (mps_io_t)((uintptr_t)file + 1);
+  *io_o = plinth_handle(file, is_pipe);
   return MPS_RES_OK;
 }
 
@@ -114,7 +152,10 @@ void mps_io_destroy(mps_io_t io) {
 
 mps_res_t mps_io_write(mps_io_t io, void *buf, size_t size) {
   int file = plinth_file(io);
-  off_t at = lseek(file, 0, SEEK_CUR); /* of a pipe -1 */
+  off_t at;
+  if (plinth_is_pipe(io))
+    return plinth_write_pipe(file, buf, size) ? MPS_RES_OK : MPS_RES_IO;
+  at = lseek(file, 0, SEEK_CUR); /* of a device perhaps -1 */
   if (at >= 0 && !tdo_file_may_have((size_t)at + size))
     return MPS_RES_IO;
   return plinth_write(file, buf, size) ? MPS_RES_OK : MPS_RES_IO;

@@ -1,9 +1,11 @@
 /* Testudo: what a client's arenas put into the telemetry, read back.
    SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "code/event.h"
@@ -306,7 +308,6 @@ END_TEST
    registered (whose signal for that the library has) and without. */
 static void fail_into(const char *sink, bool registered) {
   int saved;
-  begin("all");
   if (sink != NULL)
     ck_assert_int_eq(setenv("MPS_TELEMETRY_FILENAME", sink, 1), 0);
   for (int round = 0; round < 2; ++round) {
@@ -328,6 +329,7 @@ static void fail_into(const char *sink, bool registered) {
 }
 
 START_TEST(failing_sink) {
+  begin("all");
   fail_into(_i == 0   ? "/dev/full"
             : _i == 1 ? "/tmp"
             : _i == 2 ? "/no/such/place"
@@ -337,10 +339,68 @@ START_TEST(failing_sink) {
 }
 END_TEST
 
+/* A pipe that nobody reads: it is not waited for. */
+START_TEST(unread) {
+  begin("all");
+  ck_assert_int_eq(mkfifo(name, 0600), 0);
+  fail_into(NULL, _i == 1);
+  end();
+}
+END_TEST
+
+/* One whose reader comes, reads a little, and goes: the program goes on, and
+   has no signal from that. */
+START_TEST(left_by_reader) {
+  uint64_t magic;
+  sigset_t set, pending;
+  int reader;
+  begin("all");
+  ck_assert_int_eq(mkfifo(name, 0600), 0);
+  reader = open(name, O_RDONLY | O_NONBLOCK);
+  ck_assert_int_ge(reader, 0);
+  ck_assert_ptr_ne(signal(SIGPIPE, SIG_DFL), SIG_ERR);
+  (void)sigemptyset(&set);
+  (void)sigaddset(&set, SIGPIPE);
+  if (_i == 1)
+    ck_assert_int_eq(sigprocmask(SIG_BLOCK, &set, NULL), 0);
+  start();
+  stop();
+  ck_assert_int_eq(read(reader, &magic, sizeof magic), sizeof magic);
+  ck_assert_int_eq(memcmp(&magic, "TDOEVT1\n", 8), 0);
+  ck_assert_int_eq(close(reader), 0);
+  fail_into(NULL, true);
+  ck_assert_int_eq(sigpending(&pending), 0);
+  ck_assert_int_eq(sigismember(&pending, SIGPIPE), 0);
+  end();
+}
+END_TEST
+
+/* What is the program's own stays. */
+START_TEST(pipe_of_its_own) {
+  sigset_t set, pending;
+  int reader;
+  begin("all");
+  ck_assert_int_eq(mkfifo(name, 0600), 0);
+  reader = open(name, O_RDONLY | O_NONBLOCK);
+  ck_assert_int_ge(reader, 0);
+  (void)sigemptyset(&set);
+  (void)sigaddset(&set, SIGPIPE);
+  ck_assert_int_eq(sigprocmask(SIG_BLOCK, &set, NULL), 0);
+  ck_assert_int_eq(raise(SIGPIPE), 0);
+  start();
+  ck_assert_int_eq(close(reader), 0);
+  stop();
+  ck_assert_int_eq(sigpending(&pending), 0);
+  ck_assert_int_eq(sigismember(&pending, SIGPIPE), 1);
+  end();
+}
+END_TEST
+
 START_TEST(limited_sink) {
   enum { MOST = 100000 };
   struct rlimit limit = {MOST, MOST};
   size_t at = 2;
+  begin("all");
   if (_i == 0)
     ck_assert_ptr_ne(signal(SIGXFSZ, SIG_IGN), SIG_ERR);
   if (_i == 2)
@@ -361,6 +421,7 @@ END_TEST
 
 SUITE_LOOPS_MAIN("telemetry", 60, {silent, 1}, {everything, 1}, {selected, 1},
                  {prompt, 1}, {forked, 1}, {left, 1}, {client_memory, 1},
-                 {failing_sink, 4}, {limited_sink, 3})
+                 {failing_sink, 4}, {unread, 2}, {left_by_reader, 2},
+                 {pipe_of_its_own, 1}, {limited_sink, 3})
 
 #endif
