@@ -92,6 +92,32 @@ def wanted():
             yield path.name, source, names.split()
 
 
+# An extension: the files that the page was made from, and the pages that are
+# made again each time.
+NOTED = """
+import pathlib
+def noted(app, _):
+    lines = [*app.env.dependencies.get("index", ()), *app.env.reread_always]
+    pathlib.Path(app.srcdir, "noted").write_text("\\n".join(lines))
+def setup(app):
+    app.connect("build-finished", noted)
+"""
+
+
+def built(room, extension, page):
+    """Make a manual of one page in ROOM, or raise CalledProcessError. What was
+    noted."""
+    pathlib.Path(room, "index.rst").write_text(page)
+    pathlib.Path(room, "note.py").write_text(NOTED)
+    environment = {"PYTHONPATH": f"{MANUAL / '_ext'}:{room}",
+                   "LANG": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    subprocess.run(["sphinx-build", "-q", "-W", "-C", "-b", "html", "-D",
+                    f"extensions={extension},note", "-D", "root_doc=index", room,
+                    room + "/html"], env=environment, check=True, timeout=120,
+                   capture_output=True)
+    return pathlib.Path(room, "noted").read_text().splitlines()
+
+
 class Excerpts(unittest.TestCase):
     def test_all_are_there(self):
         found = list(wanted())
@@ -160,23 +186,29 @@ class Excerpts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as room:
             page = "Page\n====\n\n.. excerpt:: %s\n   %s\n"
             source, names = "example/scheme/memory.c", ["format_pad"]
-            pathlib.Path(room, "index.rst").write_text(
-                page % (source, " ".join(names)))
-            command = ["sphinx-build", "-q", "-W", "-C", "-b", "html", "-D",
-                       "extensions=excerpt", "-D", "root_doc=index", room,
-                       room + "/html"]
-            environment = {"PYTHONPATH": str(MANUAL / "_ext"),
-                           "PATH": "/usr/local/bin:/usr/bin:/bin",
-                           "LANG": "C.UTF-8"}
-            subprocess.run(command, env=environment, check=True, timeout=120)
+            built(room, "excerpt", page % (source, " ".join(names)))
             shown = pathlib.Path(room, "html/index.html").read_text()
             text = html.unescape(re.sub(r"<[^>]+>", "", shown))
             self.assertIn(EXCERPT.excerpt(source, names), text)
-            pathlib.Path(room, "index.rst").write_text(
-                page % (source, "no_such_name"))
-            done = subprocess.run(command, env=environment, check=False,
-                                  timeout=120, capture_output=True)
-            self.assertNotEqual(done.returncode, 0)
+            with self.assertRaises(subprocess.CalledProcessError):
+                built(room, "excerpt", page % (source, "no_such_name"))
+
+    @unittest.skipUnless(shutil.which("sphinx-build"), "there is no Sphinx")
+    def test_pages_follow_their_sources(self):
+        """What is made from a source is made again when that changes."""
+        for extension, directive, source in (
+                ("excerpt", "excerpt:: code/table.h tdo_table_set",
+                 TOP / "code/table.h"),
+                ("settings", "settings-table::", TOP / "code/settings.h"),
+                ("tested_table", "symbol-table::", "index")):
+            with self.subTest(directive=directive), \
+                    tempfile.TemporaryDirectory() as room:
+                noted = built(room, extension,
+                              f"Page\n====\n\n.. {directive}\n")
+                if source != "index":
+                    noted = [pathlib.Path(room, file).resolve()
+                             for file in noted]
+                self.assertIn(source, noted)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ class SettingsTable(Directive):
     """A table of the environment variables."""
 
     def run(self):
+        self.state.document.settings.env.note_dependency(str(HEADER))
         lines = [".. list-table::", "   :header-rows: 1",
                  "   :widths: 26 34 22 18", "",
                  "   * - variable", "     - meaning", "     - value",

@@ -20,6 +20,8 @@ class SymbolTable(Directive):
     """A table of the public symbols."""
 
     def run(self):
+        # Made of all tests, and of those that are yet to come.
+        self.state.document.settings.env.note_reread()
         holder = nodes.container()
         self.state.nested_parse(StringList(list(tested.rst()), "tested.py"),
                                 0, holder)
