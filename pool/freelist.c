@@ -6,6 +6,8 @@
 #include "code/check.h"
 #include "code/event.h"
 
+#define ROOM_TIMES  8  /* a small extent's table has room for so many of it, */
+#define ROOM_GRAINS 16 /* or for so many grains, which is not small */
 #define WHOLE_PART  4  /* 1/4 of an extent is much of it, */
 #define WHOLE_SHARE 16 /* and 1/16 of the pool is little */
 #define ALL_SHARE 0.5 /* of the pool, to be freed between looks at every run */
@@ -73,10 +75,10 @@ static void freelist_drop(tdo_freelist_t *fl, tdo_extent_t *e, char *base,
   freelist_trim(fl, e, base, limit);
 }
 
-/* A descriptor for HELD bytes, with its table. */
+/* A descriptor, with a table for ROOM bytes. */
 static mps_res_t freelist_make(tdo_extent_t **e_o, tdo_freelist_t *fl,
-                               size_t held) {
-  size_t units = held >> fl->shift, bytes = tdo_runs_bytes(units);
+                               size_t room) {
+  size_t units = room >> fl->shift, bytes = tdo_runs_bytes(units);
   tdo_extent_t *e;
   void *p, *table;
   mps_res_t res = tdo_pool_control_alloc(&p, fl->pool, sizeof *e);
@@ -138,12 +140,14 @@ void tdo_freelist_finish(tdo_freelist_t *fl) {
   }
 }
 
-/* E, whose segment has its bounds, is all free, and in the tree. */
-static mps_res_t freelist_enter(tdo_freelist_t *fl, tdo_extent_t *e) {
+/* E, whose segment has its bounds, is all free, and in the tree; its table has
+   ROOM for so many bytes. */
+static mps_res_t freelist_enter(tdo_freelist_t *fl, tdo_extent_t *e,
+                                size_t room) {
   size_t units = tdo_seg_size(&e->seg) >> fl->shift;
 
   e->origin = e->seg.base;
-  tdo_runs_init(&e->runs, units, e->table);
+  tdo_runs_init(&e->runs, units, room >> fl->shift, e->table);
   tdo_runs_free(&e->runs, 0, units);
   return tdo_extents_insert(fl, e);
 }
@@ -185,50 +189,73 @@ static tdo_area_t freelist_begin(tdo_freelist_t *fl, tdo_extent_t *e) {
   return area;
 }
 
-/* The extent in a hole of which [BASE, ...) lies, grains new to the pool; or
-   null. */
-static tdo_extent_t *freelist_holed(tdo_freelist_t *fl, const char *base) {
-  tdo_extent_t *e = tdo_extents_below(fl, base);
+/* The extent in a hole of which SEG lies, or behind it and within its table:
+   grains new to the pool; or null. */
+static tdo_extent_t *freelist_holed(tdo_freelist_t *fl, const tdo_seg_t *seg) {
+  tdo_extent_t *e = tdo_extents_below(fl, seg->base);
 
-  return e != NULL && base < e->seg.limit && !e->own ? e : NULL;
+  return e != NULL && seg->limit <= freelist_at(fl, e, e->runs.room) &&
+                 !e->own
+             ? e
+             : NULL;
 }
 
-/* The grains of E, an extent so far, lie in a hole of AROUND: they are part of
-   that, and the area to return. */
+/* The grains of E, an extent so far, lie in a hole of AROUND, or behind it:
+   they are part of that, and the area to return. */
 static tdo_area_t freelist_fill_hole(tdo_freelist_t *fl, tdo_extent_t *around,
                                      tdo_extent_t *e) {
   tdo_area_t area = {around, e->seg.base, e->seg.limit};
+  size_t base = freelist_unit(fl, around, area.base);
+  size_t limit = freelist_unit(fl, around, area.limit);
 
+  if (around->seg.limit < area.limit)
+    around->seg.limit = area.limit;
   tdo_seg_adopt(&around->seg, fl->space, area.base, area.limit);
   e->seg.sig = TDO_SIG_DEAD;
   freelist_free(fl, e);
-  tdo_runs_free(&around->runs, freelist_unit(fl, around, area.base),
-                freelist_unit(fl, around, area.limit));
+  if (limit > around->runs.units)
+    tdo_runs_grow(&around->runs, base, limit);
+  else
+    tdo_runs_free(&around->runs, base, limit);
   freelist_count(fl, &area);
   tdo_extents_changed(fl, around);
   return area;
 }
 
+/* How many bytes the table of an extent of HELD bytes is for. Blocks lie in one
+   extent: where these are small, much would be lost at their ends, unless what
+   follows becomes part of them. (Not in client memory: what follows may be
+   another block of that.) */
+static size_t freelist_room(const tdo_freelist_t *fl, size_t held,
+                            tdo_extend_t how) {
+  size_t most = ROOM_GRAINS * freelist_grain(fl);
+
+  return how != TDO_EXTEND_LOW || held >= most || tdo_space_many(fl->space)
+             ? held
+             : tdo_min(ROOM_TIMES * held, most);
+}
+
 mps_res_t tdo_freelist_extend(tdo_area_t *area_o, tdo_freelist_t *fl,
                               size_t size, tdo_extend_t how) {
   tdo_space_t *sp = fl->space;
-  size_t held;
+  size_t held, room;
   tdo_extent_t *e, *around = NULL;
   mps_res_t res;
 
   held = tdo_space_bytes(sp, tdo_space_grains_for(sp, size));
   if (held == 0 || held > tdo_space_bytes(sp, sp->grains))
     return MPS_RES_RESOURCE;
-  res = freelist_make(&e, fl, held);
+  room = freelist_room(fl, held, how);
+  res = freelist_make(&e, fl, room);
   if (res != MPS_RES_OK)
     return res;
   res = tdo_seg_init(&e->seg, sp, held, TDO_GROUP_MANUAL,
                      how == TDO_EXTEND_HIGH, fl->pool);
   e->own = how == TDO_EXTEND_OWN;
   if (res == MPS_RES_OK && !e->own)
-    around = freelist_holed(fl, e->seg.base);
+    around = freelist_holed(fl, &e->seg);
   if (res == MPS_RES_OK && around == NULL) {
-    res = freelist_enter(fl, e);
+    res = freelist_enter(fl, e, room);
     if (res != MPS_RES_OK)
       tdo_seg_finish(&e->seg, sp);
   }
@@ -311,7 +338,7 @@ bool tdo_freelist_join(tdo_area_t *area_o, tdo_freelist_t *fl, size_t size) {
   if (freelist_make(&e, fl, (size_t)(limit - base)) != MPS_RES_OK)
     return false;
   tdo_seg_set(&e->seg, base, limit, fl->pool);
-  if (freelist_enter(fl, e) != MPS_RES_OK) {
+  if (freelist_enter(fl, e, (size_t)(limit - base)) != MPS_RES_OK) {
     freelist_free(fl, e);
     return false;
   }

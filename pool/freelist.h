@@ -15,8 +15,9 @@
    extent; the descriptor stays until the last one is gone. Its segment goes
    from the first grain that it still has to the last one, and may have holes:
    the arena's owner table tells whose a grain is. Grains that come to lie in
-   a hole are that extent's again: so the pool's memory is in address order,
-   but for extents that were made for one block.
+   a hole are that extent's again, and so are those that follow it, as far as
+   its table goes: so the pool's memory is in address order, but for extents
+   that were made for one block.
 
    Invariants:
    .free    pool->free = sum of the free runs of all extents.

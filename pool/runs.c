@@ -37,9 +37,9 @@ static size_t runs_bits_bytes(size_t units) {
   return (1 + runs_words(units) + 2) * sizeof(tdo_bits_t);
 }
 
-size_t tdo_runs_bytes(size_t units) {
-  return runs_sums_bytes(units) + runs_stale_bytes(units) +
-         tdo_starts_bytes(runs_words(units)) + runs_bits_bytes(units);
+size_t tdo_runs_bytes(size_t room) {
+  return runs_sums_bytes(room) + runs_stale_bytes(room) +
+         tdo_starts_bytes(runs_words(room)) + runs_bits_bytes(room);
 }
 
 /* .plain: the free units begin at EDGE. */
@@ -48,10 +48,11 @@ static void runs_edge(tdo_runs_t *r, size_t edge) {
   r->starts.most = (unsigned)tdo_min(r->units - edge, TDO_STARTS_MOST);
 }
 
-void tdo_runs_init(tdo_runs_t *r, size_t units, void *memory) {
-  TDO_CHECK(units > 0);
+void tdo_runs_init(tdo_runs_t *r, size_t units, size_t room, void *memory) {
+  TDO_CHECK(room > 0 && units <= room);
   r->units = units;
-  r->height = runs_height(units);
+  r->room = room;
+  r->height = runs_height(room);
   r->memory = memory;
   r->plain = true;
   runs_edge(r, units);
@@ -163,22 +164,22 @@ static bool runs_in_one(size_t base, size_t limit) {
 
 /* .plain holds no more: write the table. */
 static void runs_spread(tdo_runs_t *r) {
-  size_t units = r->units, edge = r->edge;
+  size_t room = r->room, edge = r->edge;
   char *p = r->memory;
 
   r->plain = false;
   r->sums = (tdo_run_sum_t *)(void *)p;
-  p += runs_sums_bytes(units);
+  p += runs_sums_bytes(room);
   r->stale = (tdo_bits_t *)(void *)p;
   r->stale_first = r->stale_limit = 0;
-  p += runs_stale_bytes(units);
+  p += runs_stale_bytes(room);
   memset(r->memory, 0, (size_t)(p - (char *)r->memory));
-  r->used = (tdo_bits_t *)(void *)(p + tdo_starts_bytes(runs_words(units)));
-  memset(r->used, 0xFF, runs_bits_bytes(units));
+  r->used = (tdo_bits_t *)(void *)(p + tdo_starts_bytes(runs_words(room)));
+  memset(r->used, 0xFF, runs_bits_bytes(room));
   ++r->used;
-  tdo_starts_init(&r->starts, r->used, runs_words(units), p);
-  if (edge < units)
-    tdo_runs_free(r, edge, units);
+  tdo_starts_init(&r->starts, r->used, runs_words(room), p);
+  if (edge < r->units)
+    tdo_runs_free(r, edge, r->units);
 }
 
 void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit) {
@@ -197,6 +198,19 @@ void tdo_runs_free(tdo_runs_t *r, size_t base, size_t limit) {
     tdo_bits_clear_range(r->used, base, limit);
   tdo_starts_freed(&r->starts, base, limit);
   runs_changed(r, base, limit);
+}
+
+void tdo_runs_grow(tdo_runs_t *r, size_t base, size_t limit) {
+  size_t units = r->units;
+
+  TDO_CHECK(base < limit && units < limit && limit <= r->room);
+  if (r->plain && r->edge < units && base > units)
+    runs_spread(r);
+  r->units = limit;
+  if (r->plain)
+    runs_edge(r, r->edge == units ? base : r->edge);
+  else
+    tdo_runs_free(r, base, limit);
 }
 
 void tdo_runs_take(tdo_runs_t *r, size_t base, size_t limit) {
@@ -331,7 +345,7 @@ size_t tdo_runs_start(tdo_runs_t *r, size_t at) {
 }
 
 size_t tdo_runs_limit(tdo_runs_t *r, size_t at) {
-  size_t cell = tdo_min(at / RUNS_CELL + 1, runs_cells(r->units) - 1);
+  size_t cell = tdo_min(at / RUNS_CELL + 1, runs_cells(r->room) - 1);
   size_t i = ((size_t)1 << r->height) + cell, len = RUNS_CELL;
   size_t limit;
 
@@ -351,9 +365,10 @@ size_t tdo_runs_limit(tdo_runs_t *r, size_t at) {
 }
 
 bool tdo_runs_check(tdo_runs_t *r) {
-  size_t leaves = (size_t)1 << r->height, cells = runs_cells(r->units);
+  size_t leaves = (size_t)1 << r->height, cells = runs_cells(r->room);
   tdo_run_sum_t sum;
 
+  TDO_CHECK(r->units <= r->room);
   if (r->plain) {
     TDO_CHECK(r->edge <= r->units);
     TDO_CHECK(r->starts.most ==

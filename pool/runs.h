@@ -14,8 +14,11 @@
    that is free, as in an extent for one large block, or one that is filled for
    the first time: where the free units begin is all that there is to know.
 
+   A table may have room for more units than there are yet.
+
    Invariants:
-   .beyond  units from `units` up to the end of the last cell are used.
+   .beyond  units from `units` up to the end of the last cell of `room` are
+            used.
    .sum     every node's sum is that of the bits below it, if none of the
             cells there is stale; stale cells lie in [stale_first,
             stale_limit). */
@@ -33,7 +36,7 @@ typedef struct tdo_run_sum {
 } tdo_run_sum_t;
 
 typedef struct tdo_runs {
-  size_t units;
+  size_t units, room;
   unsigned height;     /* the tree has 1 << height leaves */
   void *memory;
   bool plain;          /* if so, nothing below is set but starts.most and */
@@ -45,10 +48,15 @@ typedef struct tdo_runs {
   tdo_starts_t starts;
 } tdo_runs_t;
 
-/* Bytes of memory (word aligned) that a table of UNITS > 0 units needs. */
-size_t tdo_runs_bytes(size_t units);
-/* All units used. MEMORY stays the caller's. */
-void tdo_runs_init(tdo_runs_t *r, size_t units, void *memory);
+/* Bytes of memory (word aligned) that a table with ROOM for so many units
+   needs, > 0. */
+size_t tdo_runs_bytes(size_t room);
+/* UNITS of ROOM > 0, all used. MEMORY stays the caller's. */
+void tdo_runs_init(tdo_runs_t *r, size_t units, size_t room, void *memory);
+/* There are units up to LIMIT now, more than before, within the room: those
+   from BASE on, all new or used before, are free, new ones below that used.
+   Cost as of tdo_runs_free; .plain goes on if that can be. */
+void tdo_runs_grow(tdo_runs_t *r, size_t base, size_t limit);
 /* Renews the sums. */
 bool tdo_runs_check(tdo_runs_t *r);
 

@@ -77,13 +77,35 @@ static size_t like(size_t base, size_t n) {
   return i;
 }
 
-static void runs_against_model(size_t units, size_t rounds) {
-  void *memory = malloc(tdo_runs_bytes(units));
+/* R has some more units, of which the last are free; so are those, perhaps,
+   that were used right before. The units that there are. */
+static size_t grow(tdo_runs_t *r) {
+  size_t units = r->units, base = units, limit;
+
+  if (units == r->room)
+    return units;
+  limit = units + 1 + random_below(r->room - units);
+  if (random_below(2))
+    base += random_below(limit - units);
+  else
+    for (size_t most = random_below(40);
+         base > 0 && !is_free[base - 1] && most > 0; --most)
+      --base;
+  tdo_runs_grow(r, base, limit);
+  memset(is_free + base, true, limit - base);
+  return limit;
+}
+
+static void runs_against_model(size_t room, size_t rounds) {
+  void *memory = malloc(tdo_runs_bytes(room));
+  size_t units = 1 + random_below(room);
   tdo_runs_t r;
 
-  tdo_runs_init(&r, units, memory);
+  tdo_runs_init(&r, units, room, memory);
   memset(is_free, 0, sizeof is_free);
   for (size_t i = 0; i < rounds; ++i) {
+    if (random_below(rounds / 10) == 0)
+      units = grow(&r);
     size_t span = random_below(2) ? units : tdo_min(units, 40);
     size_t n = 1 + random_below(span);
     size_t base = random_below(units - n + 1);
@@ -120,12 +142,14 @@ START_TEST(plain_tables) {
   for (size_t t = 0; t < TABLES; ++t) {
     size_t units = 1 + random_below(random_below(2) ? 200 : UNITS), edge = 0;
     tdo_runs_t r;
-    memset(memory, 0x5A, tdo_runs_bytes(units));
-    tdo_runs_init(&r, units, memory);
+    memset(memory, 0x5A, tdo_runs_bytes(UNITS));
+    tdo_runs_init(&r, units, random_below(2) ? UNITS : units, memory);
     tdo_runs_free(&r, 0, units);
     memset(is_free, 0, sizeof is_free);
     memset(is_free, true, units);
     for (size_t i = 0; i < CHANGES; ++i) {
+      if (random_below(4) == 0)
+        units = grow(&r);
       size_t base = edge, limit = edge, rule = random_below(30);
       if (rule == 0 || (rule < 20 && edge < units)) {
         base = rule == 0 ? random_below(units) : edge;

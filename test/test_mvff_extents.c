@@ -355,6 +355,51 @@ START_TEST(larger_than_half) {
 }
 END_TEST
 
+/* Where an extent is not much larger than a block, those that follow become
+   part of it: little is lost at its end. Of two pools by turns what follows is
+   the other's, and they hold all the same. So does what goes from there, and
+   comes again. */
+START_TEST(small_extents) {
+  enum { BLOCKS = 320, POOLS = 2 };
+  const size_t page = suite_pages(1);
+  const size_t sizes[] = {page / 4 * 3, page / 4 * 5};
+  static char *p[POOLS][BLOCKS];
+
+  start();
+  for (size_t i = 0; i < 4; ++i) {
+    size_t size = sizes[i / 2], pools = 1 + i % 2;
+    mps_pool_t pool[POOLS];
+    for (size_t k = 0; k < pools; ++k)
+      CREATE(pool[k], mps_class_mvff(), EXTEND_BY, page);
+    for (int round = 0; round < 3; ++round) {
+      for (size_t j = 0; j < BLOCKS * pools; ++j) {
+        char **at = &p[j % pools][j / pools];
+        if (round == 0 || j % 3 != 0)
+          *at = alloc(pool[j % pools], size);
+        memset(*at, 1, size);
+      }
+      for (size_t k = 0; k < pools; ++k) {
+        if (pools == 1)
+          ck_assert_uint_le(mps_pool_total_size(pool[k]),
+                            BLOCKS * size / 8 * 9);
+        ck_assert(tdo_freelist_check(&tdo_mvff_of(pool[k])->list));
+      }
+      for (size_t j = 0; j < BLOCKS * pools; ++j)
+        if (j % 3 != 0)
+          mps_free(pool[j % pools], p[j % pools][j / pools], size);
+    }
+    for (size_t j = 0; j < BLOCKS * pools; j += 3)
+      mps_free(pool[j % pools], p[j % pools][j / pools], size);
+    for (size_t k = 0; k < pools; ++k) {
+      ck_assert_uint_eq(in_use(pool[k]), 0);
+      ck_assert(tdo_freelist_check(&tdo_mvff_of(pool[k])->list));
+      mps_pool_destroy(pool[k]);
+    }
+  }
+  stop();
+}
+END_TEST
+
 /* A pool that keeps nothing. */
 static mps_pool_t spareless(size_t extend_by) {
   mps_pool_t pool;
@@ -429,4 +474,5 @@ END_TEST
 
 SUITE_MAIN("mvff_extents", 60, extension, spare, none_spare,
            spare_in_short_runs, growing_buffer, large_blocks, for_others,
-           over_borders, larger_than_half, in_holes, rest_of_a_hole)
+           over_borders, larger_than_half, small_extents, in_holes,
+           rest_of_a_hole)
