@@ -34,13 +34,8 @@ val own_symbol(val name) {
 }
 
 static void own_all(void) {
-  val tab = vm.root[R_SYMTAB];
-  for (size_t i = 0; i < VEC_LEN(tab); i++) {
-    PIN(tab);
-    for (val l = VEC_REF(tab, i); l != NIL; l = CDR(l))
-      if (SYM_VALUE(CAR(l)) != UNBOUND)
-        own_symbol(CAR(l));
-  }
+  for (val l = vm.root[R_KEPT]; l != NIL; l = CDR(l))
+    own_symbol(CAR(l)); /* all of them have a value yet */
 }
 
 val global_id(const char *name) {
@@ -396,7 +391,7 @@ static struct node *expand_define_syntax(val form, struct scope *sc) {
   if (sc != NULL)
     raise_syntax("definition where an expression is expected", form);
   val macro = macro_from_spec(FORM2(form), sc);
-  SYM_VALUE(syntax_strip(id)) = macro;
+  symbol_define(syntax_strip(id), macro);
   return node_const(UNSPEC);
 }
 
@@ -655,9 +650,9 @@ struct node *expand(val form, struct scope *sc) {
 
 void syntax_init(void) {
   for (int i = 0; i < CORE_COUNT; i++)
-    SYM_VALUE(intern(core_forms[i].name)) = SYNTAX(i);
+    symbol_define(intern(core_forms[i].name), SYNTAX(i));
   for (int i = 0; i < derived_count; i++)
-    SYM_VALUE(intern(derived_forms[i].name)) = SYNTAX(CORE_COUNT + i);
+    symbol_define(intern(derived_forms[i].name), SYNTAX(CORE_COUNT + i));
   for (int i = 0; i < inlined_count; i++)
     SYM_INLINE(intern(inlined_table[i].name)) = FIX(i);
   vm.root[R_OWN] = make_table(TABLE_EQ, TABLE_STRONG);

@@ -123,15 +123,12 @@ static bool is_alias(val name) {
 /* All that is bound under a name of its own: with aliases a prefix for all
    names would make twice as many each time. */
 static val global_names(void) {
-  val tab = vm.root[R_SYMTAB], list = NIL;
-  for (size_t i = 0; i < VEC_LEN(tab); i++) {
-    PIN(tab);
-    for (val l = VEC_REF(tab, i); l != NIL; l = CDR(l)) {
-      val name = SYM_NAME(CAR(l));
-      bool own = STRING_LEN(name) > 0 && string_get(name, 0) == '%';
-      if (SYM_VALUE(CAR(l)) != UNBOUND && !own && !is_alias(CAR(l)))
-        list = cons(cons(CAR(l), CAR(l)), list);
-    }
+  val list = NIL;
+  for (val l = vm.root[R_KEPT]; l != NIL; l = CDR(l)) {
+    val name = SYM_NAME(CAR(l));
+    bool own = STRING_LEN(name) > 0 && string_get(name, 0) == '%';
+    if (SYM_VALUE(CAR(l)) != UNBOUND && !own && !is_alias(CAR(l)))
+      list = cons(cons(CAR(l), CAR(l)), list);
   }
   return list;
 }

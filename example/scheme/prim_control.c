@@ -325,17 +325,14 @@ static val p_globals(int argc, val *argv) {
   (void)argc;
   (void)argv;
   val syntax = intern("syntax"), procedure = intern("procedure");
-  val other = intern("value"), tab = vm.root[R_SYMTAB], list = NIL;
-  for (size_t i = 0; i < VEC_LEN(tab); i++) {
-    PIN(tab);
-    for (val l = VEC_REF(tab, i); l != NIL; l = CDR(l)) {
-      val name = CAR(l), v = SYM_VALUE(name);
-      if (v != UNBOUND)
-        list = cons(cons(name, is_syntax(v) || is_type(v, T_MACRO) ? syntax
-                               : is_procedure(v)                   ? procedure
-                                                                   : other),
-                    list);
-    }
+  val other = intern("value"), list = NIL;
+  for (val l = vm.root[R_KEPT]; l != NIL; l = CDR(l)) {
+    val name = CAR(l), v = SYM_VALUE(name);
+    if (v != UNBOUND)
+      list = cons(cons(name, is_syntax(v) || is_type(v, T_MACRO) ? syntax
+                             : is_procedure(v)                   ? procedure
+                                                                 : other),
+                  list);
   }
   return list;
 }

@@ -20,6 +20,6 @@ void prims_init(void) {
     for (const struct prim *p = groups[g]; p->name != NULL; p++) {
       val v = make_object(T_PRIM, 1, FIX(prim_count));
       prim_table[prim_count++] = p;
-      SYM_VALUE(intern(p->name)) = v;
+      symbol_define(intern(p->name), v);
     }
 }

@@ -99,7 +99,7 @@ static val global_set(val symbol, val v) {
 }
 
 static void global_define(val symbol, val v) {
-  SYM_VALUE(symbol) = v;
+  symbol_define(symbol, v);
   if (is_type(v, T_CLOSURE) && CODE_NAME(CLOSURE_CODE(v)) == FALSE)
     CODE_NAME(CLOSURE_CODE(v)) = symbol;
 }
@@ -259,6 +259,7 @@ L_GSET:
   global_set(K(ip->b), R(ip->a));
   NEXT;
 L_GDEF:
+  SAVE();
   global_define(K(ip->b), R(ip->a));
   NEXT;
 L_CLOSURE:

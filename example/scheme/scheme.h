@@ -25,7 +25,8 @@
      - the compiler's region (ambiguous). */
 
 enum root {
-  R_SYMTAB,    /* vector of lists of symbols */
+  R_SYMTAB,    /* weak array of the symbols that have been read */
+  R_KEPT,      /* list of those of them that are not forgotten */
   R_HANDLERS,  /* list of exception handlers */
   R_WINDERS,   /* list of (handlers before . after), innermost first */
   R_SEGMENT,   /* rest of the stack: a segment or NIL, */
@@ -190,6 +191,10 @@ val intern(const char *name);
 val intern_string(val string);
 val make_uninterned(val string);
 void symbols_init(void);
+/* If it is a symbol it is not forgotten from now on. */
+void symbol_keep(val v);
+/* Give the symbol a global value; the first time it takes memory. */
+void symbol_define(val symbol, val v);
 
 /* ---- text.c: strings */
 

@@ -13,7 +13,7 @@ static void define_port(const char *name, enum root root, val port) {
   val p = make_object(T_PARAM, 2, FALSE);
   PARAM_VALUE(p) = port;
   vm.root[root] = p;
-  SYM_VALUE(intern(name)) = p;
+  symbol_define(intern(name), p);
 }
 
 static void init_features(void) {

@@ -367,6 +367,10 @@ val table_ref(val t, val key, val missing) {
 }
 
 void table_set(val t, val key, val value) {
+  if (weakness_of(t) != TABLE_STRONG) {
+    symbol_keep(key);
+    symbol_keep(value);
+  }
   intptr_t at = find(t, key);
   if (at >= 0) {
     *value_at(t, (size_t)at) = value;

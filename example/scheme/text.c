@@ -226,12 +226,26 @@ uint64_t string_hash(val s) {
   return h ^ h >> 29;
 }
 
-/* ---- symbols: a vector of lists, grown when the lists get long */
+/* ---- symbols: a weak array, where each is in the first place from that of
+   its hash on that was free. One that nobody has is forgotten, unless a name
+   read later would show that: what has a value is kept, and what is to be told
+   of when it dies, or is in a weak table. */
 
-static size_t symbol_count;
+enum { SYMBOLS_LEAST = 1024 };
+
+#define SYMTAB_LEN(t)    (obj_words(t) - WEAK_FIRST)
+#define SYMTAB_REF(t, i) SLOT(t, WEAK_FIRST + (i))
+
+static size_t symbols_used; /* places that are not free, with dead ones */
+
+static void symbols_start(size_t length) {
+  vm.root[R_SYMTAB] = make_weak_array(length, true);
+  symbols_used = 0;
+}
 
 void symbols_init(void) {
-  vm.root[R_SYMTAB] = make_vector(1024, NIL);
+  symbols_start(SYMBOLS_LEAST);
+  vm.root[R_KEPT] = NIL;
 }
 
 static val make_symbol(val name) {
@@ -246,42 +260,68 @@ val make_uninterned(val string) {
   return make_symbol(string);
 }
 
-static size_t bucket_of(val symtab, uint64_t hash) {
-  return (hash >> 4) & (VEC_LEN(symtab) - 1);
+/* Where a symbol of that hash is looked for first. */
+static size_t symbol_place(val tab, val hash) {
+  return (size_t)fix_int(hash) & (SYMTAB_LEN(tab) - 1);
 }
 
-static void symbols_grow(void) {
+static size_t symbol_next(val tab, size_t at) {
+  return (at + 1) & (SYMTAB_LEN(tab) - 1);
+}
+
+static void symbol_enter(val s) {
+  val tab = vm.root[R_SYMTAB];
+  size_t at = symbol_place(tab, SYM_HASH(s));
+  while (SYMTAB_REF(tab, at) != UNBOUND && SYMTAB_REF(tab, at) != TOMB)
+    at = symbol_next(tab, at);
+  symbols_used += SYMTAB_REF(tab, at) == UNBOUND;
+  SYMTAB_REF(tab, at) = s;
+}
+
+/* Those that live, into an array of the right size. */
+static void symbols_rehash(void) {
   val old = vm.root[R_SYMTAB];
-  val new = make_vector(VEC_LEN(old) * 4, NIL);
-  for (size_t i = 0; i < VEC_LEN(old); i++) {
-    PIN(old);
-    PIN(new);
-    for (val l = VEC_REF(old, i); l != NIL; l = CDR(l)) {
-      uint64_t hash = (uint64_t)fix_int(SYM_HASH(CAR(l))) << 4;
-      val head = cons(CAR(l), FALSE);
-      CDR(head) = VEC_REF(new, bucket_of(new, hash));
-      VEC_REF(new, bucket_of(new, hash)) = head;
-    }
+  size_t n = SYMBOLS_LEAST, live = 0;
+  for (size_t i = 0; i < SYMTAB_LEN(old); i++)
+    live += is_ref(SYMTAB_REF(old, i));
+  while (n < live * 2)
+    n *= 2;
+  symbols_start(n);
+  PIN(old);
+  for (size_t i = 0; i < SYMTAB_LEN(old); i++) {
+    val s = SYMTAB_REF(old, i);
+    if (is_ref(s))
+      symbol_enter(s);
   }
-  vm.root[R_SYMTAB] = new;
 }
 
 val intern_string(val string) {
-  uint64_t hash = string_hash(string);
-  val tab = vm.root[R_SYMTAB];
-  for (val l = VEC_REF(tab, bucket_of(tab, hash)); l != NIL; l = CDR(l))
-    if (string_compare(SYM_NAME(CAR(l)), string) == 0)
-      return CAR(l);
-  if (symbol_count++ > 2 * VEC_LEN(tab))
-    symbols_grow();
-  val s = make_symbol(substring(string, 0, STRING_LEN(string)));
-  val head = cons(s, FALSE);
-  tab = vm.root[R_SYMTAB];
-  CDR(head) = VEC_REF(tab, bucket_of(tab, hash));
-  VEC_REF(tab, bucket_of(tab, hash)) = head;
+  val hash = FIX(string_hash(string) >> 4), tab = vm.root[R_SYMTAB], s;
+  for (size_t at = symbol_place(tab, hash);
+       (s = SYMTAB_REF(tab, at)) != UNBOUND; at = symbol_next(tab, at))
+    if (s != TOMB && SYM_HASH(s) == hash &&
+        string_compare(SYM_NAME(s), string) == 0)
+      return s;
+  if (symbols_used * 4 >= SYMTAB_LEN(tab) * 3)
+    symbols_rehash();
+  s = make_symbol(substring(string, 0, STRING_LEN(string)));
+  *obj(s) = HEADER_WITH_FLAG(*obj(s), SYMBOL_INTERNED);
+  symbol_enter(s);
   return s;
 }
 
 val intern(const char *name) {
   return intern_string(string_from_c(name));
+}
+
+void symbol_keep(val v) {
+  if (is_symbol(v) && HEADER_FLAG(*obj(v)) == SYMBOL_INTERNED) {
+    vm.root[R_KEPT] = cons(v, vm.root[R_KEPT]);
+    *obj(v) = HEADER_WITH_FLAG(*obj(v), SYMBOL_KEPT);
+  }
+}
+
+void symbol_define(val symbol, val v) {
+  symbol_keep(symbol);
+  SYM_VALUE(symbol) = v;
 }

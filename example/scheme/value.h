@@ -89,7 +89,7 @@ enum type {
   T_PAIR, /* car, cdr, and for a pair that was read: position */
   T_RATIO,
   T_STRING, /* body, length; flag STRING_WIDE */
-  T_SYMBOL, /* name, value, inline operation, hash */
+  T_SYMBOL, /* name, value, inline operation, hash; flags */
   T_VECTOR,
   T_CLOSURE, /* code, free values */
   T_CASES,   /* closures of a case-lambda */
@@ -158,6 +158,8 @@ static inline size_t obj_words(val v) {
 #define BV_LEN(v)  (SLOT(v, 1)) /* a plain integer */
 #define BV_DATA(v) ((unsigned char *)&SLOT(v, 2))
 
+#define SYMBOL_INTERNED 1 /* flags: in the table of symbols, */
+#define SYMBOL_KEPT     2 /* and in the list of those that stay there */
 #define SYM_NAME(v)   SLOT(v, 1)
 #define SYM_VALUE(v)  SLOT(v, 2)
 #define SYM_INLINE(v) SLOT(v, 3)
