@@ -318,6 +318,8 @@ void tdo_shield_set_access(tdo_shield_t *sh, size_t first, size_t limit,
 
 void tdo_shield_open_surely(tdo_shield_t *sh, size_t page) {
   size_t calls = sh->stats.calls;
+  if (sh->track != NULL)
+    tdo_shield_track_doubt(sh, page, page + 1);
   tdo_shield_give_up(sh, page, page + 1);
   if (sh->stats.calls == calls)
     (void)tdo_shield_protect(sh, page, page + 1, TDO_ACCESS_WRITE);

@@ -52,9 +52,7 @@ static void dirty_forget(tdo_shield_t *sh, size_t first, size_t limit) {
   }
 }
 
-/* A closing call over [FIRST, LIMIT) was refused and may have closed some: as
-   if it had closed all, so that what opens them makes a call. */
-static void dirty_doubt(tdo_shield_t *sh, size_t first, size_t limit) {
+void tdo_shield_track_doubt(tdo_shield_t *sh, size_t first, size_t limit) {
   dirty_forget(sh, first, limit);
   (void)tdo_shield_note_access(sh, first, limit, TDO_ACCESS_NONE);
   TDO_LANES_FOR(group, first, limit) {
@@ -117,7 +115,7 @@ static void dirty_doubt_closed(tdo_shield_t *sh, size_t first, size_t limit) {
       ++page;
     if (start < page) {
       (void)tdo_shield_note_access(sh, start, page, TDO_ACCESS_ARMED);
-      dirty_doubt(sh, start, page);
+      tdo_shield_track_doubt(sh, start, page);
     } else {
       ++page;
     }
@@ -239,7 +237,7 @@ bool tdo_shield_track_access(tdo_shield_t *sh, size_t first, size_t limit,
     (void)tdo_shield_note_access(sh, first, limit, access);
   } else {
     if (!tdo_shield_protect(sh, first, limit, access)) {
-      dirty_doubt(sh, first, limit);
+      tdo_shield_track_doubt(sh, first, limit);
       return false;
     }
     tdo_shield_changed(sh, tdo_shield_note_access(sh, first, limit, access));
@@ -350,7 +348,7 @@ static void dirty_close(tdo_shield_t *sh, size_t r) {
     return;
   if (!tdo_shield_protect(sh, first, limit, TDO_ACCESS_READ)) {
     if (!tdo_shield_protect(sh, first, limit, TDO_ACCESS_WRITE))
-      dirty_doubt(sh, first, limit);
+      tdo_shield_track_doubt(sh, first, limit);
   } else {
     tdo_shield_changed(
         sh, tdo_shield_note_access(sh, first, limit, TDO_ACCESS_READ));

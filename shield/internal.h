@@ -260,6 +260,9 @@ void tdo_shield_track_adopt(tdo_shield_t *sh, size_t first, size_t limit);
 void tdo_shield_track_renew(tdo_shield_t *sh, size_t first, size_t limit);
 /* Close the tracker, if there is one. */
 void tdo_shield_detach(tdo_shield_t *sh);
+/* A closing call over [FIRST, LIMIT) may have closed some of it, noted or not:
+   as if it had closed all, so that what opens them makes a call. */
+void tdo_shield_track_doubt(tdo_shield_t *sh, size_t first, size_t limit);
 /* PAGE was hit; if its region is closed, open it. */
 void tdo_shield_track_hit(tdo_shield_t *sh, size_t page);
 
