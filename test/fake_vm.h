@@ -27,7 +27,8 @@ typedef struct fake_vm {
   size_t refuse_next; /* refuse the next so many calls */
   unsigned refuse_moves_of; /* refuse one memory move in so many */
   size_t apart; /* a mapping of the system's begins at this page; 0: none */
-  size_t hides, torn, shows, copies; /* torn: moved, but not closed */
+  size_t hides, torn, shows, stays, copies; /* torn: moved, but not closed;
+                                               stays: does not come back */
   size_t calls, pages_called, changed, refused;
   void *closure;
   void (*watch)(void *closure, size_t page, unsigned from, unsigned to);
@@ -130,6 +131,7 @@ static mps_res_t fake_show(tdo_vm_t *vm, void *base, size_t size, void *away,
     res = fake->show(vm, base, size, away, access);
   fake_note(fake, first, first + pages);
   fake->shows += res == MPS_RES_OK;
+  fake->stays += res != MPS_RES_OK;
   return res;
 }
 

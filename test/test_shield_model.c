@@ -5,6 +5,7 @@
 #include "fake_vm.h"
 #include "random.h"
 #include "require.h"
+#include "code/stop.h"
 #include "shield/shield.h"
 #include "suite.h"
 
@@ -22,9 +23,11 @@ typedef struct model {
   model_page_t page[MODEL_PAGES];
   bool exposing[MODEL_PAGES]; /* in the request under way */
   bool stopped;               /* by the shield or the collector */
+  bool batches;               /* offers come in those */
+  bool forcing;               /* a signal handler is at work */
   bool hitting;               /* a hit is under way, on a page that waits */
   unsigned hit_waits;         /* so long from now on */
-  size_t stops, goes, naive_calls, lost;
+  size_t stops, goes, naive_calls, lost, forced;
 } model_t;
 
 static fake_vm_t fake;
@@ -71,11 +74,13 @@ static void hook_lost(void *closure, size_t first, size_t limit,
   REQUIRE(first < limit && limit <= MODEL_PAGES && bars != 0);
   for (size_t i = first; i < limit; ++i) {
     model_page_t *m = &model.page[i];
+    bool conceded = model.batches && model.exposing[i] &&
+                    bars == TDO_BAR_WRITE && !model.forcing;
     REQUIRE(m->adopted);
     REQUIRE((m->bars & bars) == bars);
-    REQUIRE(m->depth == 0);
+    REQUIRE(m->depth == (conceded ? 1 : 0));
     m->bars &= ~bars;
-    m->hit = true;
+    m->hit |= !conceded;
     if (model.hitting && m->waits < model.hit_waits)
       m->waits = model.hit_waits;
     m->calm = 0;
@@ -103,7 +108,7 @@ static void compare_page(size_t i, bool exact) {
   REQUIRE(shield.depth[i] == m->depth);
   if (m->depth > 0)
     REQUIRE(actual == TDO_ACCESS_WRITE);
-  if (!m->committed && shield.stats.calls_refused == 0)
+  if (!m->committed && shield.stats.calls_refused + fake.stays == 0)
     REQUIRE(actual == TDO_ACCESS_NONE);
   if (exact && m->adopted)
     REQUIRE(actual == model_wanted(m));
@@ -113,6 +118,8 @@ static void compare_page(size_t i, bool exact) {
 
 static void compare(bool exact) {
   size_t mappings = 1;
+  if (shield.forced && !exact)
+    return; /* see shield.h, .forced */
   REQUIRE(tdo_shield_check(&shield));
   for (size_t i = 0; i < MODEL_PAGES; ++i) {
     compare_page(i, exact);
@@ -123,7 +130,7 @@ static void compare(bool exact) {
   REQUIRE(shield.stats.calls == fake.calls);
   REQUIRE(shield.stats.calls_refused == fake.refused);
   REQUIRE(shield.stats.pages == fake.pages_called);
-  REQUIRE(shield.stats.bars_lost == model.lost);
+  REQUIRE(shield.stats.bars_lost + shield.stats.bars_conceded == model.lost);
 }
 
 /* A random range of pages that are all as FIT says; false if none found. */
@@ -282,11 +289,44 @@ static bool model_granted(const model_page_t *m, bool room) {
   }
 }
 
+/* Where those that have earned their bars wait for others, as many get them as
+   the shield says; no others do. */
+static void do_offer_batch(size_t first, size_t limit) {
+  bool granted = false;
+  bool room = shield.stats.mappings + 2 * shield.queued <
+              shield.budget_mappings;
+  model_page_t before[MODEL_PAGES];
+  size_t n;
+  memcpy(before, model.page, sizeof before);
+  for (size_t i = first; i < limit; ++i)
+    model.page[i].bars |= TDO_BAR_WRITE; /* may be lost at once */
+  n = tdo_shield_offer(&shield, first, limit, &granted);
+  REQUIRE(n > 0 && n <= limit - first);
+  for (size_t i = first; i < limit; ++i) {
+    model_page_t *m = &model.page[i];
+    if (i < first + n) {
+      REQUIRE(!granted || model_granted(&before[i], room));
+      m->calm += m->calm < 255;
+    }
+    if (i >= first + n || !granted)
+      m->bars &= before[i].bars | TDO_BAR_READ;
+  }
+}
+
+static void do_begin_offers(void) {
+  if (model.batches)
+    tdo_shield_begin_offers(&shield);
+}
+
 static void do_offer(void) {
   size_t first, limit, n, expected = 0;
   bool granted = false, expected_granted, room;
   if (!pick(&first, &limit, fit_adopted))
     return;
+  if (model.batches) {
+    do_offer_batch(first, limit);
+    return;
+  }
   room = shield.stats.mappings + 2 * shield.queued < shield.budget_mappings;
   expected_granted = model_granted(&model.page[first], room);
   while (first + expected < limit &&
@@ -334,6 +374,37 @@ static void do_force(void) {
   }
 }
 
+/* Dirty mode without a tracker is as deferred mode. */
+static bool model_defers(tdo_shield_mode_t mode) {
+  return mode == TDO_SHIELD_DEFERRED || mode == TDO_SHIELD_DIRTY;
+}
+
+static void do_release(void) {
+  size_t first, limit;
+  bool now = random_below(2);
+  if (pick(&first, &limit, random_below(4) ? fit_barred : fit_adopted)) {
+    if (model_defers(shield.settings.mode) &&
+        (now || limit - first + shield.released <= shield.reach))
+      for (size_t i = first; i < limit; ++i)
+        model.page[i].bars &= ~TDO_BAR_WRITE;
+    model_naive(first, limit);
+    tdo_shield_release(&shield, first, limit, now);
+  }
+}
+
+static void do_trust(void) {
+  size_t first, limit;
+  if (pick(&first, &limit, fit_adopted)) {
+    for (size_t i = first; i < limit; ++i)
+      model.page[i].calm = shield.settings.defer_fresh;
+    tdo_shield_trust(&shield, first, limit);
+  }
+}
+
+static void do_reach(void) {
+  tdo_shield_set_reach(&shield, random_below(MODEL_PAGES));
+}
+
 static void do_leave(void) {
   if (random_below(8) == 0 && !model.stopped) {
     model.stopped = true;
@@ -353,9 +424,39 @@ static void (*const requests[])(void) = {
     do_commit, do_adopt, do_adopt,    do_retire, do_raise,  do_raise,
     do_lower,  do_lower, do_expose,   do_expose, do_expose, do_cover,
     do_cover,  do_cover, do_offer,    do_offer,  do_hit,    do_leave,
-    do_flush,  do_leave, do_decommit, do_force};
+    do_flush,  do_leave, do_decommit, do_force,  do_release, do_trust,
+    do_reach,  do_begin_offers};
 
 #define REQUESTS (sizeof requests / sizeof requests[0])
+
+/* A signal handler of the thread's touches what it may not, in the middle of a
+   call: before it, or when it has come back. */
+static unsigned interrupt_of; /* one call in so many; 0: none */
+static mps_res_t (*quiet_protect)(tdo_vm_t *, void *, size_t, tdo_access_t);
+
+static void interrupt(void) {
+  size_t page = random_below(MODEL_PAGES);
+  const model_page_t *m = &model.page[page];
+  if (interrupt_of == 0 || random_below(interrupt_of) != 0 || model.forcing ||
+      tdo_stop_is_quiet() || !m->adopted || m->depth > 0 ||
+      fake.access[page] == TDO_ACCESS_WRITE)
+    return;
+  model.forcing = true;
+  ++model.forced;
+  REQUIRE(tdo_shield_force_open(&shield, page));
+  REQUIRE(fake.access[page] == TDO_ACCESS_WRITE);
+  REQUIRE(m->bars == 0);
+  model.forcing = false;
+}
+
+static mps_res_t interrupted_protect(tdo_vm_t *vm, void *base, size_t size,
+                                     tdo_access_t access) {
+  mps_res_t res;
+  interrupt();
+  res = quiet_protect(vm, base, size, access);
+  interrupt();
+  return res;
+}
 
 static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit,
                   double budget) {
@@ -371,10 +472,13 @@ static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit,
   settings.hide_least =
       random_below(2) ? SIZE_MAX : (1 + random_below(40)) * 4096;
   memset(&model, 0, sizeof model);
+  model.batches = model_defers(mode) && random_below(2);
   fake_init(&fake, MODEL_PAGES, limit);
   fake.refuse_of = refuse_of;
   fake.refuse_moves_of = refuse_of > 20 ? refuse_of : 0;
   fake.closure = &model;
+  quiet_protect = fake.twin.vm.protect;
+  fake.twin.vm.protect = interrupted_protect;
   fake.watch = watch;
   ck_assert_int_eq(MPS_RES_OK,
                    tdo_shield_init(&shield, &fake.twin.vm, fake.base,
@@ -395,8 +499,9 @@ static void run(tdo_shield_mode_t mode, size_t steps, unsigned refuse_of,
   }
   do_leave();
   REQUIRE(model.stops <= model.goes);
-  if (refuse_of == 0 && limit == SIZE_MAX) {
-    REQUIRE(shield.stats.hits_spread == model.lost);
+  if (refuse_of == 0 && limit == SIZE_MAX && interrupt_of == 0) {
+    REQUIRE(shield.stats.hits_spread + shield.stats.bars_conceded ==
+            model.lost);
     REQUIRE(shield.stats.pages_changed == fake.changed || fake.hides > 0);
     if (mode == TDO_SHIELD_NAIVE)
       REQUIRE(shield.stats.calls == model.naive_calls);
@@ -451,6 +556,21 @@ START_TEST(model_budget) {
 }
 END_TEST
 
+/* With signal handlers in the middle of calls, some of which are refused. */
+START_TEST(model_interrupted) {
+  size_t forced = 0;
+  for (int i = 0; i < ROUNDS; ++i) {
+    interrupt_of = 1 + (unsigned)random_below(40);
+    run((tdo_shield_mode_t)_i, steps(),
+        random_below(2) ? 0 : 2 + (unsigned)random_below(40),
+        random_below(2) ? SIZE_MAX : 2 + random_below(100),
+        random_below(2) ? 1.0 : 0.5);
+    forced += model.forced;
+  }
+  REQUIRE((forced > 0) == (_i != TDO_SHIELD_OFF));
+}
+END_TEST
+
 static Suite *suite(void) {
   Suite *s = suite_create("shield_model");
   TCase *t = tcase_create("model");
@@ -459,6 +579,7 @@ static Suite *suite(void) {
   tcase_add_loop_test(t, model_refused, 0, TDO_SHIELD_MODES);
   tcase_add_loop_test(t, model_limited, 0, TDO_SHIELD_MODES);
   tcase_add_loop_test(t, model_budget, 0, TDO_SHIELD_MODES);
+  tcase_add_loop_test(t, model_interrupted, 0, TDO_SHIELD_MODES);
   suite_add_tcase(s, t);
   return s;
 }
