@@ -659,6 +659,19 @@ void syntax_init(void) {
   own_all();
 }
 
+/* The value of NODE, for which the frame waits: so that errors in what it calls
+   last, which is often all there is in a file, can be told where that was. */
+static struct node *expand_waiting(struct node *node) {
+  struct scope *inner = scope_new(NULL);
+  struct node *let = node_new(N_LET, 1);
+  let->vars = region_alloc(sizeof *let->vars);
+  let->sub[0] = node;
+  let->vars[0] = scope_add(inner, own_symbol(intern("value")));
+  let->body = node_ref(let->vars[0]);
+  scope_end(inner);
+  return let;
+}
+
 val compile_toplevel(val form, val place) {
   region_reset();
   scope_none();
@@ -666,6 +679,8 @@ val compile_toplevel(val form, val place) {
   struct node *lambda = node_new(N_LAMBDA, 0);
   lambda->value = FALSE;
   lambda->body = expand(form, NULL);
+  if (place != FALSE && lambda->body->kind != N_GDEF)
+    lambda->body = expand_waiting(lambda->body);
   analyze(lambda);
   val code = generate(lambda);
   region_reset();
