@@ -17,7 +17,8 @@
    .mix  A group's zones hold memory that it does not use now. Where little is
    committed, that is much of it: there spare grains of any group's zones are
    taken before fresh memory is, and such zones become shared. What is
-   collected as a whole (trace/small.h) loses nothing by that.
+   collected as a whole (trace/small.h) loses nothing by that. So it is in heaps
+   that are 16 times as large while more is spare than in use.
 
    Invariants:
    .owner    owner[g] != NULL iff grain g is used; used grains are committed.
@@ -135,7 +136,7 @@ typedef struct tdo_space {
   size_t held;      /* spare that counts as in use: the nursery's */
   size_t runs;      /* of grains with memory, */
   size_t runs_most; /* and how many giving back may make; or 0: not asked */
-  size_t mix_most;  /* .mix: while no more bytes are committed */
+  size_t mix_most;  /* .mix: bytes committed, at most */
   size_t ease_at;   /* spare bytes from which on tdo_space_ease tries again,
                        after a refusal; or 0 */
   size_t commit_limit;

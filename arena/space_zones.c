@@ -7,6 +7,7 @@
 #define RESERVE_MOST ((size_t)64) /* zones at once, of the library's own */
 #define LARGE_PART 16 /* of a zone: more than that is large (AMC's buffers are
                          not) */
+#define MIX_IDLE 16 /* times the bound of .mix, where more is spare than used */
 #define WARM_TRIED  64 /* of the free zones, for one with the right pages */
 
 static bool zone_usable(const tdo_space_t *sp, size_t z) {
@@ -235,8 +236,10 @@ static bool zone_find_spare(size_t *first_o, const tdo_space_t *sp, size_t n) {
 
 /* May GROUP get what zone_find_spare finds? */
 static bool space_mixes(const tdo_space_t *sp, tdo_group_t group, bool high) {
-  return sp->committed <= sp->mix_most && group >= TDO_GROUP_FIRST && !high &&
-         !sp->groups[group].huge;
+  bool idle = sp->spare > sp->committed / 2; /* more than is in use */
+
+  return sp->committed / (idle ? MIX_IDLE : 1) <= sp->mix_most &&
+         group >= TDO_GROUP_FIRST && !high && !sp->groups[group].huge;
 }
 
 /* Zones of the run that belong to others become shared, free ones GROUP's. */

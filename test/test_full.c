@@ -1,5 +1,6 @@
 /* Testudo: tests of when full collections are due, in numbers.
    SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
 #include "test/suite.h"
 #include "trace/full.h"
 
@@ -207,6 +208,36 @@ START_TEST(paid) {
 }
 END_TEST
 
+/* After a collection of SIZE, a nanosecond for each byte, that left SURVIVED. */
+static void collected(tdo_full_t *full, double size, double survived) {
+  tdo_full_facts_t found = facts(size, survived, 1000);
+  found.ns = size;
+  (void)tdo_full_collected(full, &found);
+}
+
+/* One that is little work comes early, once it has been for long; what it finds
+   alive does not tell that something is built. */
+START_TEST(easy) {
+  tdo_full_t full = {0};
+  ck_assert(isinf(tdo_full_wait(&full, 100 * MIB))); /* nothing is known */
+  collected(&full, 200 * MIB, 120 * MIB);
+  ck_assert(isinf(tdo_full_wait(&full, 30 * MIB)));
+  ck_assert_double_eq(tdo_full_wait(&full, 40 * MIB), 30 * 160 * MIB);
+  ck_assert(isinf(tdo_full_wait(&full, 40 * MIB))); /* asked already */
+  ck_assert_double_eq(tdo_full_wait(&full, 80 * MIB), 30 * 200 * MIB);
+  tdo_full_begin_early(&full, 80 * MIB);
+  collected(&full, 200 * MIB, 195 * MIB); /* in vain */
+  ck_assert(!full.building);
+  check_most(full, 195 * MIB, 1000);
+  ck_assert_double_eq(tdo_full_wait(&full, 50 * MIB), 60 * 245 * MIB);
+  tdo_full_begin_early(&full, 50 * MIB);
+  collected(&full, 240 * MIB, 200 * MIB);
+  ck_assert_double_eq(tdo_full_wait(&full, 60 * MIB), 30 * 260 * MIB);
+  collected(&full, 300 * MIB, 299 * MIB); /* not for that: it is built */
+  ck_assert(full.building && isinf(tdo_full_wait(&full, 200 * MIB)));
+}
+END_TEST
+
 /* Where nothing is known of the system's memory, as it always was. */
 START_TEST(unknown) {
   tdo_full_t full = {0};
@@ -218,4 +249,4 @@ START_TEST(unknown) {
 END_TEST
 
 SUITE_MAIN("full", 10, first, by_survivors, by_chance, by_room, cheap, built,
-           not_built, begun, ended, let_go, paid, unknown)
+           not_built, begun, ended, let_go, paid, easy, unknown)

@@ -104,6 +104,30 @@ START_TEST(test_fullest) {
 }
 END_TEST
 
+/* So it is where more is committed, while more is spare than in use. */
+START_TEST(test_mixed_idle) {
+  size_t a, b;
+  tdo_group_t one, two;
+  space_start(ZONES * ZONE, SIZE_MAX, 0.75);
+  space.mix_most = ZONE / 8;
+  one = tdo_space_group_new(&space, 5);
+  two = tdo_space_group_new(&space, 6);
+  a = take(space.zone_grains - 1, one, false);
+  b = take(2, two, false);
+  ck_assert_uint_ne(space_zone_of(&space, a), space_zone_of(&space, b));
+  tdo_space_free(&space, a, space.zone_grains - 2);
+  ck_assert_uint_gt(space.spare, space.committed / 2);
+  ck_assert_uint_eq(take(space.zone_grains - 2, two, false), a);
+  tdo_space_free(&space, a, 2);
+  ck_assert_uint_lt(space.spare, space.committed / 2);
+  ck_assert_uint_ne(space_zone_of(&space, take(2, one, false)),
+                    space_zone_of(&space, a));
+  tdo_space_group_merge(&space, TDO_GROUP_SHARED, one);
+  tdo_space_group_merge(&space, TDO_GROUP_SHARED, two);
+  space_stop();
+}
+END_TEST
+
 /* While little is committed, spare memory of others' zones is taken before
    fresh memory is, but for that of manual pools and the library. */
 START_TEST(test_mixed) {
@@ -347,6 +371,6 @@ START_TEST(test_create_refused) {
 END_TEST
 
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_between, 1},
-                 {test_fullest, 1}, {test_mixed, 1}, {test_chunks, 1},
+                 {test_fullest, 1}, {test_mixed, 1}, {test_mixed_idle, 1}, {test_chunks, 1},
                  {test_reserve, 1}, {test_reserved_chunk, 1},
                  {test_create_refused, 1}, {test_random, 4})

@@ -1,6 +1,7 @@
 /* Testudo: when a full collection is due (manual, "Tuning").
    SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/full.h"
+#include <math.h>
 #include "code/base.h"
 
 #define FULL_GROWTH 1.0  /* heap growth that makes a full collection due */
@@ -13,6 +14,11 @@
 #define FULL_ROOM   0.5 /* of the heap besides what survived counts as that */
 
 #define PAID_GROWTH 0.5 /* growth without which .paid does not hold */
+
+#define EASY_GROWTH 0.25 /* growth without which .easy does not hold, */
+#define EASY_REST   30.0 /* times as long as one takes, between two; */
+#define EASY_FOUND  0.1  /* of what was promoted was dead, or twice as long, */
+#define EASY_MOST   480.0 /* up to this */
 
 #define BUILD_GROWTH 5.0 /* growth while .build holds, or */
 #define BUILD_SHARE  (1.0 / 16) /* this share of what memory the system has, */
@@ -65,6 +71,29 @@ bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes) {
          (fresh > most || full_paid(full, fresh));
 }
 
+double tdo_full_wait(tdo_full_t *full, double fresh) {
+  if (full->building || fresh <= full->asked || full->filled <= 0 ||
+      fresh <= EASY_GROWTH * full->survivors ||
+      fresh <= full_least(full, fresh))
+    return INFINITY;
+  full->asked = fresh;
+  return tdo_fmax(full->rest, EASY_REST) * full->ns *
+         (full->survivors + fresh);
+}
+
+void tdo_full_begin_early(tdo_full_t *full, double fresh) {
+  full->early = fresh;
+}
+
+/* .easy, when a full collection is over. */
+static void full_early_over(tdo_full_t *full, double dead) {
+  if (full->early <= 0)
+    return;
+  full->rest = dead < EASY_FOUND * full->early
+                   ? tdo_fmin(2 * tdo_fmax(full->rest, EASY_REST), EASY_MOST)
+                   : EASY_REST;
+}
+
 void tdo_full_let_go(tdo_full_t *full) {
   ++full->let_go;
   if (full->let_go > full->let_go_most)
@@ -90,21 +119,26 @@ bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   bool solid = facts->survived > FULL_SOLID * facts->filled;
 
   full_let_go_over(full, solid);
+  full_early_over(full, facts->filled - facts->survived);
   full->filled = facts->filled;
   full->ns = facts->ns / tdo_fmax(facts->filled, 1);
   full->spent = 0;
   full->scanned = facts->scanned;
-  full->growth = FULL_GROWTH * (1 + dense + solid);
+  if (full->early <= 0)
+    full->growth = FULL_GROWTH * (1 + dense + solid);
+  else if (!solid)
+    full->growth = FULL_GROWTH;
   full->survivors =
       facts->survived +
       FULL_ROOM * tdo_fmax(0, facts->size - facts->survived); /* .room */
-  full->building = solid && !facts->sparse && !facts->late &&
+  full->building = solid && !facts->sparse && !facts->late && full->early <= 0 &&
                    facts->size >= 0.75 * FULL_FIRST &&
                    facts->writes != SIZE_MAX &&
                    facts->rooted < BUILD_ROOTS * facts->survived;
   full->build_most = full->built = 0;
   full->writes = facts->writes;
   full->writes_most = facts->scanned / BUILD_PAGES;
+  full->early = full->asked = 0;
   return full->building;
 }
 

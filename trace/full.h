@@ -38,6 +38,13 @@
    .paid  When .build has ended, nobody knows how much of it lives. Where minor
    collections have taken as long as a full one would, it is time to look.
 
+   .easy  Where the last full collection has been over for many times as long as
+   another would take, that comes before the heap has grown by as much as lives:
+   in a program that makes little beside what else it does, or large objects, of
+   which collections look at tables only. That most is alive then tells nothing.
+   Where next to none of what was promoted had died, the next one waits twice as
+   long.
+
    .cheap  Where little lives, and minor collections have roots and old objects
    to scan that are as much, a full collection is worth it for much less. */
 #ifndef TDO_TRACE_FULL_H
@@ -56,6 +63,9 @@ typedef struct tdo_full {
   double minor; /* bytes that minor collections scan, the last ones mostly */
   double ns;    /* .paid: what a byte took that it looked at, */
   double spent; /* and what minor ones have taken since */
+  double early;       /* .easy: bytes promoted when one began for that, or 0; */
+  double asked;       /* when that was asked last; and how many times as long */
+  double rest;        /* as one takes the last has to be over */
   bool building;      /* .build holds since then; */
   double build_most;  /* bytes that may be promoted while it does, and */
   double built;       /* bytes that were when it ended */
@@ -84,6 +94,13 @@ typedef struct tdo_full_facts {
    promoted since the last one? WRITES counts writes to old objects, as far as
    barriers were hit or pages found written; SIZE_MAX where nobody knows. */
 bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes);
+
+/* .easy: for how many ns must the last one be over for one to be due, now that
+   FRESH bytes were promoted? INFINITY where that is not the question, or nothing
+   was promoted since it was asked last: the answer takes a look at the clock. */
+double tdo_full_wait(tdo_full_t *full, double fresh);
+/* One begins, since it is. */
+void tdo_full_begin_early(tdo_full_t *full, double fresh);
 
 /* .ended: bytes that are taken to live; 0 where nothing was built, or it still
    is. */

@@ -154,6 +154,20 @@ static bool policy_late(const tdo_heap_t *heap) {
                                  tdo_fmax(took, LATE_NS / TDO_WHOLE_REST));
 }
 
+/* May another one come early (full.h, .easy)? By the clock, so not where runs
+   are to be alike. */
+static bool policy_full_easy(tdo_heap_t *heap, double fresh) {
+  double wait;
+
+  if (!heap->adapts)
+    return false;
+  wait = tdo_full_wait(&heap->full, fresh);
+  if (wait >= INFINITY || !policy_rested(heap, wait))
+    return false;
+  tdo_full_begin_early(&heap->full, fresh);
+  return true;
+}
+
 /* Is it time for a full collection? When what was promoted to the top since
    the last one is much beside what then survived, or when copying what there
    is might soon not fit under the commit limit. */
@@ -165,7 +179,8 @@ static bool policy_full_due(tdo_heap_t *heap) {
   /* Before a promotion, not after it: then there is a nursery to judge by. */
   fresh += policy_promoted(heap);
   return tdo_full_grown(&heap->full, fresh, tdo_policy_writes(heap)) ||
-         tdo_shortage_full_due(heap) || policy_full_soon(heap);
+         tdo_shortage_full_due(heap) || policy_full_soon(heap) ||
+         policy_full_easy(heap, fresh);
 }
 
 /* May the collection in progress go on in slices? Most minor ones end within
