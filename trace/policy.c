@@ -1,6 +1,7 @@
 /* Testudo: when to collect what, and how fast (interface, section 5).
    SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/policy.h"
+#include <math.h>
 #include "code/check.h"
 #include "code/clock.h"
 #include "code/platform.h"
