@@ -2,9 +2,10 @@
    (interface, sections 4.3 and 2.25).
    SPDX-License-Identifier: BSD-2-Clause
 
-   Blocks of ambiguous rank are scanned twice: what they may refer to in pools
-   that move is pinned with the roots, before anything moves; what is left is
-   marked when the blocks themselves are known to survive. */
+   Blocks of ambiguous rank are scanned twice, if anything may move: what they
+   may refer to in pools that move is pinned with the roots, before anything
+   moves; what is left is marked when the blocks themselves are known to
+   survive. */
 #include "code/args.h"
 #include "code/check.h"
 #include "mpscams.h"
@@ -111,7 +112,8 @@ static mps_res_t ams_scan_remembered(tdo_scan_t *pins, tdo_gcseg_t *gc) {
    cannot follow. A block that may be dead keeps nothing: what it refers to is
    held in place in case that something else does. */
 static mps_res_t ams_scan_roots(tdo_pool_t *pool, tdo_scan_t *scan) {
-  if (scan->rank != TDO_RANK_AMBIG || !ams_of(tdo_nm_of(pool))->ranked)
+  if (scan->rank != TDO_RANK_AMBIG || !scan->heap->trace.moves ||
+      !ams_of(tdo_nm_of(pool))->ranked)
     return MPS_RES_OK;
   TDO_RING_FOR(node, &pool->segs) {
     tdo_seg_t *seg = TDO_RING_ENTRY(tdo_seg_t, pool_ring, node);
