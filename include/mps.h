@@ -115,7 +115,8 @@ typedef void (*mps_fmt_pad_t)(mps_addr_t base, size_t size);
 typedef mps_addr_t (*mps_fmt_class_t)(mps_addr_t obj);
 
 /* Called right after address space [base, base + size) was acquired, and
-   just before it is given back; every pair matches. No library calls. */
+   just before it is given back; every pair matches. A block may lie in two
+   that are neighbours. No library calls. */
 typedef void (*mps_arena_extended_t)(mps_arena_t arena, void *base,
                                      size_t size);
 typedef void (*mps_arena_contracted_t)(mps_arena_t arena, void *base,
