@@ -14,11 +14,12 @@
            (thunk)))
   (newline))
 
-;; names that the system would see only the beginning of
+;; names that the system would see only the beginning of (and who looks at no
+;; more than that, as Guile does, has nothing to delete)
 (try (open-input-file "/dev/null\x0;x")
      (open-output-file "/dev/null\x0;x")
      (file-exists? "/dev/null\x0;x")
-     (delete-file "/dev/null\x0;x")
+     (delete-file "/dev/null/\x0;x")
      (load "/dev/null\x0;x")
      (get-environment-variable "PATH\x0;x")
      (string? (get-environment-variable "PATH"))
