@@ -295,16 +295,23 @@ static size_t looked_at(mps_ap_t ap) {
 /* A free looks at the points with frames in their buffers in the extent of the
    block, however many there are; none of them goes back over the block. */
 START_TEST(framed_points) {
-  enum { POINTS = 20, EXTENT = 65536 };
+  enum { POINTS = 20 };
+  size_t size = suite_pages(1) * 16; /* of extents that do not grow */
   mps_pool_t pool;
   mps_ap_t aps[POINTS];
   mps_frame_t outer[POINTS], frame;
   char *blocks[POINTS], *p;
 
   start();
-  CREATE(pool, mps_class_mvff(), SPARE, 1.0);
-  p = alloc(pool, 3 * EXTENT);
-  mps_free(pool, p, 3 * EXTENT); /* the first three have this extent */
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, size);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 1.0);
+    ck_assert_int_eq(mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  p = alloc(pool, 3 * size);
+  mps_free(pool, p, 3 * size); /* the first three have this extent */
   for (size_t i = 0; i < POINTS; ++i) {
     aps[i] = point(pool);
     (void)make(aps[i], 64);
@@ -327,7 +334,7 @@ START_TEST(framed_points) {
     p = make(aps[i], 64);
     ck_assert(i == 1 || i == 4 ? p == blocks[i] : p > blocks[i]);
   }
-  (void)make(aps[0], EXTENT); /* another buffer */
+  (void)make(aps[0], size); /* another buffer */
   ck_assert_uint_eq(looked_at(aps[0]), 0);
   ck_assert_uint_eq(looked_at(aps[1]), 2);
   mps_ap_destroy(aps[1]);
