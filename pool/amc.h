@@ -184,13 +184,19 @@ static inline size_t tdo_amc_moved_bytes(size_t count) {
   return (count + 1) * sizeof(mps_addr_t);
 }
 /* Nailed SEG, which is open, is settled (.settled) if there is memory for
-   that. Where the object at BASE has moved to then, or null. */
+   that. */
 void tdo_amc_settle(amc_pool_t *amc, amc_seg_t *seg);
-static inline mps_addr_t tdo_amc_moved(const amc_pool_t *amc,
-                                       const amc_seg_t *seg,
-                                       const char *base) {
-  size_t i = tdo_amc_pin_index(amc, seg, base);
+/* Where the object REF of white SEG, which is open or settled, has moved to, or
+   null. */
+static inline mps_addr_t tdo_amc_moved_to(const amc_pool_t *amc,
+                                          const amc_seg_t *seg,
+                                          mps_addr_t ref) {
+  const tdo_format_t *fmt = amc->pool.format;
+  size_t i;
 
+  if (seg->moved == NULL)
+    return fmt->isfwd(ref);
+  i = tdo_amc_pin_index(amc, seg, (char *)ref - fmt->header);
   return tdo_bits_get(seg->held, i)
              ? seg->moved[tdo_bits_count(seg->held, 0, i)]
              : NULL;

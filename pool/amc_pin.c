@@ -209,51 +209,34 @@ static void amc_hold(amc_pool_t *amc, amc_seg_t *seg, char *base) {
     tdo_amc_pin(amc, seg, base);
 }
 
-/* The first object of SEG from P on that has moved; at least its end if there
-   is none. */
-static char *amc_next_moved(const amc_pool_t *amc, const amc_seg_t *seg,
-                            char *p) {
+/* How many objects of SEG have moved; if there is a table for them, in which
+   nothing is yet, they are noted. */
+static size_t amc_list_moved(const amc_pool_t *amc, amc_seg_t *seg) {
   const tdo_format_t *fmt = amc->pool.format;
-
-  while (p < seg->condemned && fmt->isfwd(p + fmt->header) == NULL)
-    p = tdo_amc_next(amc, p);
-  return p;
-}
-
-static size_t amc_count_moved(const amc_pool_t *amc, const amc_seg_t *seg) {
-  char *p = seg->gc.seg.base;
   size_t count = 0;
 
-  while ((p = amc_next_moved(amc, seg, p)) < seg->condemned) {
-    p = tdo_amc_next(amc, p);
-    ++count;
+  for (char *p = seg->gc.seg.base; p < seg->condemned;
+       p = tdo_amc_next(amc, p)) {
+    mps_addr_t moved = fmt->isfwd(p + fmt->header);
+    if (moved != NULL && seg->moved != NULL) {
+      tdo_bits_set(seg->held, tdo_amc_pin_index(amc, seg, p));
+      seg->moved[count] = moved;
+    }
+    count += moved != NULL;
   }
   return count;
 }
 
-static void amc_note_moved(const amc_pool_t *amc, amc_seg_t *seg) {
-  const tdo_format_t *fmt = amc->pool.format;
-  char *p = seg->gc.seg.base;
-  size_t count = 0;
-
-  memset(seg->held, 0, tdo_amc_pin_bytes(seg) / 2);
-  while ((p = amc_next_moved(amc, seg, p)) < seg->condemned) {
-    tdo_bits_set(seg->held, tdo_amc_pin_index(amc, seg, p));
-    seg->moved[count++] = fmt->isfwd(p + fmt->header);
-    p = tdo_amc_next(amc, p);
-  }
-}
-
 void tdo_amc_settle(amc_pool_t *amc, amc_seg_t *seg) {
+  size_t bytes = tdo_amc_moved_bytes(amc_list_moved(amc, seg));
   void *p;
 
   if (!amc_make_held(amc, seg) ||
-      tdo_pool_control_alloc(&p, &amc->pool,
-                             tdo_amc_moved_bytes(amc_count_moved(amc, seg))) !=
-          MPS_RES_OK)
+      tdo_pool_control_alloc(&p, &amc->pool, bytes) != MPS_RES_OK)
     return;
+  memset(seg->held, 0, tdo_amc_pin_bytes(seg) / 2);
   seg->moved = p;
-  amc_note_moved(amc, seg);
+  (void)amc_list_moved(amc, seg);
 }
 
 /* Does the ambiguous reference ADDR, into the object at BASE, keep it? */

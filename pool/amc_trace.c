@@ -182,25 +182,6 @@ bool tdo_amc_promote_large(amc_pool_t *amc, tdo_scan_t *scan, amc_seg_t *seg) {
   return true;
 }
 
-/* An exact or weak reference to an object of a settled segment. */
-static mps_res_t amc_fix_settled(amc_pool_t *amc, tdo_scan_t *scan,
-                                 amc_seg_t *seg, mps_addr_t *ref_io) {
-  char *base = (char *)*ref_io - amc->pool.format->header;
-  mps_addr_t moved = tdo_amc_moved(amc, seg, base);
-
-  if (moved != NULL) {
-    *ref_io = moved;
-    scan->ss._seen |= seg->to->bit;
-  } else if (scan->rank == TDO_RANK_WEAK &&
-             !tdo_amc_is_pinned(amc, seg, base)) {
-    *ref_io = NULL;
-  } else {
-    tdo_amc_pin(amc, seg, base);
-    scan->ss._seen |= tdo_amc_pinned_bits(seg);
-  }
-  return MPS_RES_OK;
-}
-
 /* An exact reference to an object of a nailed segment. */
 static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
                                 amc_seg_t *seg, mps_addr_t *ref_io) {
@@ -213,9 +194,7 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
     if (seg->opened > OPENS_MOST)
       tdo_amc_settle(amc, seg);
   }
-  if (seg->moved != NULL)
-    return amc_fix_settled(amc, scan, seg, ref_io);
-  moved = fmt->isfwd(*ref_io);
+  moved = tdo_amc_moved_to(amc, seg, *ref_io);
   if (moved != NULL) {
     *ref_io = moved;
     scan->ss._seen |= seg->to->bit;
@@ -224,7 +203,8 @@ static mps_res_t amc_fix_nailed(amc_pool_t *amc, tdo_scan_t *scan,
   } else if (scan->rank == TDO_RANK_WEAK) {
     *ref_io = NULL;
   } else {
-    if (!tdo_amc_is_held(amc, seg, base) && !scan->hurried)
+    if (seg->moved == NULL && !tdo_amc_is_held(amc, seg, base) &&
+        !scan->hurried)
       moved = amc_copy(amc, seg, *ref_io);
     if (moved != NULL) {
       *ref_io = moved;
@@ -612,8 +592,7 @@ bool tdo_amc_alive(tdo_pool_t *pool, tdo_gcseg_t *gc, mps_addr_t *ref_io) {
     return tdo_amc_is_pinned(amc, seg, base);
   if (seg->gc.nailed && seg->moved == NULL)
     tdo_amc_open(amc, seg);
-  moved = seg->moved != NULL ? tdo_amc_moved(amc, seg, base)
-                             : pool->format->isfwd(*ref_io);
+  moved = tdo_amc_moved_to(amc, seg, *ref_io);
   alive = moved != NULL || (seg->gc.nailed && amc_stays(amc, seg, base));
   if (moved != NULL)
     *ref_io = moved;
