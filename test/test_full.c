@@ -208,7 +208,7 @@ START_TEST(paid) {
 }
 END_TEST
 
-/* After a collection of SIZE, a nanosecond for each byte, that left SURVIVED. */
+/* After a collection of SIZE, a nanosecond a byte, that left SURVIVED. */
 static void collected(tdo_full_t *full, double size, double survived) {
   tdo_full_facts_t found = facts(size, survived, 1000);
   found.ns = size;
@@ -225,12 +225,12 @@ START_TEST(easy) {
   ck_assert_double_eq(tdo_full_wait(&full, 40 * MIB), 30 * 160 * MIB);
   ck_assert(isinf(tdo_full_wait(&full, 40 * MIB))); /* asked already */
   ck_assert_double_eq(tdo_full_wait(&full, 80 * MIB), 30 * 200 * MIB);
-  tdo_full_begin_early(&full, 80 * MIB);
+  tdo_full_begin_early(&full);
   collected(&full, 200 * MIB, 195 * MIB); /* in vain */
   ck_assert(!full.building);
   check_most(full, 195 * MIB, 1000);
   ck_assert_double_eq(tdo_full_wait(&full, 50 * MIB), 60 * 245 * MIB);
-  tdo_full_begin_early(&full, 50 * MIB);
+  tdo_full_begin_early(&full);
   collected(&full, 240 * MIB, 200 * MIB);
   ck_assert_double_eq(tdo_full_wait(&full, 60 * MIB), 30 * 260 * MIB);
   collected(&full, 300 * MIB, 299 * MIB); /* not for that: it is built */

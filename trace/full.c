@@ -18,7 +18,7 @@
 #define EASY_GROWTH 0.25 /* growth without which .easy does not hold, */
 #define EASY_REST   30.0 /* times as long as one takes, between two; */
 #define EASY_FOUND  0.1  /* of what was promoted was dead, or twice as long, */
-#define EASY_MOST   480.0 /* up to this */
+#define EASY_VAIN   4u   /* so many times */
 
 #define BUILD_GROWTH 5.0 /* growth while .build holds, or */
 #define BUILD_SHARE  (1.0 / 16) /* this share of what memory the system has, */
@@ -77,21 +77,20 @@ double tdo_full_wait(tdo_full_t *full, double fresh) {
       fresh <= full_least(full, fresh))
     return INFINITY;
   full->asked = fresh;
-  return tdo_fmax(full->rest, EASY_REST) * full->ns *
+  return EASY_REST * (double)(1u << full->in_vain) * full->ns *
          (full->survivors + fresh);
 }
 
-void tdo_full_begin_early(tdo_full_t *full, double fresh) {
-  full->early = fresh;
+void tdo_full_begin_early(tdo_full_t *full) {
+  full->early = true;
 }
 
 /* .easy, when a full collection is over. */
 static void full_early_over(tdo_full_t *full, double dead) {
-  if (full->early <= 0)
-    return;
-  full->rest = dead < EASY_FOUND * full->early
-                   ? tdo_fmin(2 * tdo_fmax(full->rest, EASY_REST), EASY_MOST)
-                   : EASY_REST;
+  if (full->early)
+    full->in_vain = dead < EASY_FOUND * full->asked
+                        ? tdo_min(full->in_vain + 1, EASY_VAIN)
+                        : 0;
 }
 
 void tdo_full_let_go(tdo_full_t *full) {
@@ -124,21 +123,22 @@ bool tdo_full_collected(tdo_full_t *full, const tdo_full_facts_t *facts) {
   full->ns = facts->ns / tdo_fmax(facts->filled, 1);
   full->spent = 0;
   full->scanned = facts->scanned;
-  if (full->early <= 0)
+  if (!full->early)
     full->growth = FULL_GROWTH * (1 + dense + solid);
   else if (!solid)
     full->growth = FULL_GROWTH;
   full->survivors =
       facts->survived +
       FULL_ROOM * tdo_fmax(0, facts->size - facts->survived); /* .room */
-  full->building = solid && !facts->sparse && !facts->late && full->early <= 0 &&
+  full->building = solid && !facts->sparse && !facts->late && !full->early &&
                    facts->size >= 0.75 * FULL_FIRST &&
                    facts->writes != SIZE_MAX &&
                    facts->rooted < BUILD_ROOTS * facts->survived;
   full->build_most = full->built = 0;
   full->writes = facts->writes;
   full->writes_most = facts->scanned / BUILD_PAGES;
-  full->early = full->asked = 0;
+  full->early = false;
+  full->asked = 0;
   return full->building;
 }
 

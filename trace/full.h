@@ -63,9 +63,9 @@ typedef struct tdo_full {
   double minor; /* bytes that minor collections scan, the last ones mostly */
   double ns;    /* .paid: what a byte took that it looked at, */
   double spent; /* and what minor ones have taken since */
-  double early;       /* .easy: bytes promoted when one began for that, or 0; */
-  double asked;       /* when that was asked last; and how many times as long */
-  double rest;        /* as one takes the last has to be over */
+  double asked;       /* .easy: bytes promoted when that was asked last; */
+  bool early;         /* one began for that; */
+  unsigned in_vain;   /* those in a row that found next to nothing */
   bool building;      /* .build holds since then; */
   double build_most;  /* bytes that may be promoted while it does, and */
   double built;       /* bytes that were when it ended */
@@ -96,11 +96,12 @@ typedef struct tdo_full_facts {
 bool tdo_full_grown(tdo_full_t *full, double fresh, size_t writes);
 
 /* .easy: for how many ns must the last one be over for one to be due, now that
-   FRESH bytes were promoted? INFINITY where that is not the question, or nothing
-   was promoted since it was asked last: the answer takes a look at the clock. */
+   FRESH bytes were promoted? INFINITY where that is not the question, or
+   nothing was promoted since it was asked last: to answer it takes a look at
+   the clock. */
 double tdo_full_wait(tdo_full_t *full, double fresh);
 /* One begins, since it is. */
-void tdo_full_begin_early(tdo_full_t *full, double fresh);
+void tdo_full_begin_early(tdo_full_t *full);
 
 /* .ended: bytes that are taken to live; 0 where nothing was built, or it still
    is. */

@@ -106,21 +106,18 @@ void tdo_pause_collected(tdo_heap_t *heap) {
     --heap->weak_left;
 }
 
-uint64_t tdo_pause_deadline(const tdo_heap_t *heap) {
-  uint64_t now = tdo_clock_ns();
-
-  return pause_limited(heap) ? now + (uint64_t)pause_left(heap, now) : 0;
-}
-
 uint64_t tdo_pause_late_deadline(const tdo_heap_t *heap, double late) {
   double share = tdo_fmin(PAUSE_LEAST * late * late, PAUSE_LATE);
-  uint64_t deadline = tdo_pause_deadline(heap);
+  double least = share * heap->pause_time * 1e9;
+  uint64_t now = tdo_clock_ns();
 
-  return deadline == 0
-             ? 0
-             : tdo_max(deadline,
-                       tdo_clock_ns() +
-                           (uint64_t)(share * heap->pause_time * 1e9));
+  return pause_limited(heap)
+             ? now + (uint64_t)tdo_fmax(pause_left(heap, now), least)
+             : 0;
+}
+
+uint64_t tdo_pause_deadline(const tdo_heap_t *heap) {
+  return tdo_pause_late_deadline(heap, 0);
 }
 
 /* A minor collection gets more of the pause time, since to go on in slices

@@ -45,8 +45,8 @@ uint64_t tdo_pause_deadline(const tdo_heap_t *heap);
 /* The same for a slice of a collection during which the program got LATE times
    what it should (.late). */
 uint64_t tdo_pause_late_deadline(const tdo_heap_t *heap, double late);
-/* As tdo_pause_deadline, less what it takes to close what the first slice of the collection
-   in progress does not get to. */
+/* As tdo_pause_deadline, less what it takes to close what the first slice of
+   the collection in progress does not get to. */
 uint64_t tdo_pause_first_deadline(const tdo_heap_t *heap);
 /* May collections run in slices: if barriers can keep the mutator out. */
 bool tdo_pause_slices(const tdo_heap_t *heap);

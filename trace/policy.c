@@ -165,7 +165,7 @@ static bool policy_full_easy(tdo_heap_t *heap, double fresh) {
   wait = tdo_full_wait(&heap->full, fresh);
   if (wait >= INFINITY || !policy_rested(heap, wait))
     return false;
-  tdo_full_begin_early(&heap->full, fresh);
+  tdo_full_begin_early(&heap->full);
   return true;
 }
 
