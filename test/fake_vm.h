@@ -30,6 +30,8 @@ typedef struct fake_vm {
   size_t hides, torn, shows, stays, copies; /* torn: moved, but not closed;
                                                stays: does not come back */
   size_t calls, pages_called, changed, refused;
+  void (*handler)(void); /* a signal handler's, before each call that changes
+                            protection and when it has come back; or null */
   void *closure;
   void (*watch)(void *closure, size_t page, unsigned from, unsigned to);
 } fake_vm_t;
@@ -67,9 +69,14 @@ static size_t fake_torn(const fake_vm_t *fake, size_t first, size_t pages) {
              : 0;
 }
 
-static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
-                              tdo_access_t access) {
-  fake_vm_t *fake = (fake_vm_t *)(void *)vm;
+static void fake_interrupt(const fake_vm_t *fake) {
+  if (fake->handler != NULL)
+    fake->handler();
+}
+
+static mps_res_t fake_protect_undisturbed(fake_vm_t *fake, void *base,
+                                          size_t size, tdo_access_t access) {
+  tdo_vm_t *vm = &fake->twin.vm;
   size_t pages = size / vm->page_size, touched = pages;
   size_t first = fake_before(fake, base, pages);
   bool ok = true;
@@ -91,6 +98,16 @@ static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
   fake->pages_called += pages;
   fake->refused += !ok;
   return ok ? MPS_RES_OK : MPS_RES_MEMORY;
+}
+
+static mps_res_t fake_protect(tdo_vm_t *vm, void *base, size_t size,
+                              tdo_access_t access) {
+  fake_vm_t *fake = (fake_vm_t *)(void *)vm;
+  mps_res_t res;
+  fake_interrupt(fake);
+  res = fake_protect_undisturbed(fake, base, size, access);
+  fake_interrupt(fake);
+  return res;
 }
 
 static bool fake_refuses_move(const fake_vm_t *fake) {

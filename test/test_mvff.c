@@ -282,6 +282,21 @@ START_TEST(frames_over_neighbours) {
 }
 END_TEST
 
+/* A pool whose extents have SIZE bytes, and of which this SPARE fraction stays
+   free. */
+static mps_pool_t pool_of(size_t size, double spare) {
+  mps_pool_t pool;
+
+  MPS_ARGS_BEGIN(args) {
+    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, size);
+    MPS_ARGS_ADD(args, MPS_KEY_SPARE, spare);
+    ck_assert_int_eq(mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
+                     MPS_RES_OK);
+  }
+  MPS_ARGS_END(args);
+  return pool;
+}
+
 /* How many points a free of what lies beside the point's buffer looks at. */
 static size_t looked_at(mps_ap_t ap) {
   tdo_extent_t *extent = tdo_ap_of(ap)->seg;
@@ -303,13 +318,7 @@ START_TEST(framed_points) {
   char *blocks[POINTS], *p;
 
   start();
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, size);
-    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 1.0);
-    ck_assert_int_eq(mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
-                     MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+  pool = pool_of(size, 1.0);
   p = alloc(pool, 3 * size);
   mps_free(pool, p, 3 * size); /* the first three have this extent */
   for (size_t i = 0; i < POINTS; ++i) {
@@ -400,13 +409,7 @@ START_TEST(frame_where_nothing_is) {
   mps_frame_t frame;
 
   start();
-  MPS_ARGS_BEGIN(args) {
-    MPS_ARGS_ADD(args, MPS_KEY_EXTEND_BY, size);
-    MPS_ARGS_ADD(args, MPS_KEY_SPARE, 0.0);
-    ck_assert_int_eq(mps_pool_create_k(&pool, arena, mps_class_mvff(), args),
-                     MPS_RES_OK);
-  }
-  MPS_ARGS_END(args);
+  pool = pool_of(size, 0.0);
   ap = point(pool);
   second = point(pool);
   for (size_t i = 0; i < TIMES; ++i) {

@@ -450,7 +450,6 @@ END_TEST
 
 /* Signal handlers of the collector's thread touch what they may not, before
    calls and after them. */
-static mps_res_t (*fake_protects)(tdo_vm_t *, void *, size_t, tdo_access_t);
 static mps_res_t (*track_arms)(tdo_track_t *, void *, size_t);
 static mps_res_t (*track_disarms)(tdo_track_t *, void *, size_t);
 static size_t touched_below; /* pages; 0: nobody does */
@@ -471,36 +470,27 @@ static void touch_some(void) {
   touching = false;
 }
 
-static mps_res_t touched_protect(tdo_vm_t *vm, void *base, size_t size,
-                                 tdo_access_t access) {
+static mps_res_t touched(mps_res_t (*call)(tdo_track_t *, void *, size_t),
+                         tdo_track_t *t, void *base, size_t size) {
   mps_res_t res;
   touch_some();
-  res = fake_protects(vm, base, size, access);
+  res = call(t, base, size);
   touch_some();
   return res;
 }
 
 static mps_res_t touched_arm(tdo_track_t *t, void *base, size_t size) {
-  mps_res_t res;
-  touch_some();
-  res = track_arms(t, base, size);
-  touch_some();
-  return res;
+  return touched(track_arms, t, base, size);
 }
 
 static mps_res_t touched_disarm(tdo_track_t *t, void *base, size_t size) {
-  mps_res_t res;
-  touch_some();
-  res = track_disarms(t, base, size);
-  touch_some();
-  return res;
+  return touched(track_disarms, t, base, size);
 }
 
 static void begin_touches(size_t below) {
   touched_below = below;
   touches = 0;
-  fake_protects = fake.twin.vm.protect;
-  fake.twin.vm.protect = touched_protect;
+  fake.handler = touch_some;
   track_arms = track.track.arm;
   track.track.arm = touched_arm;
   track_disarms = track.track.disarm;
@@ -576,6 +566,8 @@ START_TEST(misses_nothing) {
 END_TEST
 
 /* A signal handler writes page 12 when a call that closes it has come back. */
+static mps_res_t (*fake_protects)(tdo_vm_t *, void *, size_t, tdo_access_t);
+
 static mps_res_t interrupted_protect(tdo_vm_t *vm, void *base, size_t size,
                                      tdo_access_t access) {
   mps_res_t res = fake_protects(vm, base, size, access);

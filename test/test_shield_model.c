@@ -432,7 +432,6 @@ static void (*const requests[])(void) = {
 /* A signal handler of the thread's touches what it may not, in the middle of a
    call: before it, or when it has come back. */
 static unsigned interrupt_of; /* one call in so many; 0: none */
-static mps_res_t (*quiet_protect)(tdo_vm_t *, void *, size_t, tdo_access_t);
 
 static void interrupt(void) {
   size_t page = random_below(MODEL_PAGES);
@@ -447,15 +446,6 @@ static void interrupt(void) {
   REQUIRE(fake.access[page] == TDO_ACCESS_WRITE);
   REQUIRE(m->bars == 0);
   model.forcing = false;
-}
-
-static mps_res_t interrupted_protect(tdo_vm_t *vm, void *base, size_t size,
-                                     tdo_access_t access) {
-  mps_res_t res;
-  interrupt();
-  res = quiet_protect(vm, base, size, access);
-  interrupt();
-  return res;
 }
 
 static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit,
@@ -477,8 +467,7 @@ static void start(tdo_shield_mode_t mode, unsigned refuse_of, size_t limit,
   fake.refuse_of = refuse_of;
   fake.refuse_moves_of = refuse_of > 20 ? refuse_of : 0;
   fake.closure = &model;
-  quiet_protect = fake.twin.vm.protect;
-  fake.twin.vm.protect = interrupted_protect;
+  fake.handler = interrupt;
   fake.watch = watch;
   ck_assert_int_eq(MPS_RES_OK,
                    tdo_shield_init(&shield, &fake.twin.vm, fake.base,

@@ -466,5 +466,5 @@ END_TEST
 SUITE_LOOPS_MAIN("slices", 60, {limit_taken_away, 1},
                  {asked_for_in_a_minor, 4}, {asked_for_and_clamped, 1},
                  {short_steps, 1}, {told_of_the_end, 1}, {weak_roots, 1},
-                 {pauses, 1}, {late_slices, 1}, {definalization, 1}, {closed, 1},
-                 {dead_before_buffers, 1}, {chain_goes, 1})
+                 {pauses, 1}, {late_slices, 1}, {definalization, 1},
+                 {closed, 1}, {dead_before_buffers, 1}, {chain_goes, 1})

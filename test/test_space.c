@@ -371,6 +371,6 @@ START_TEST(test_create_refused) {
 END_TEST
 
 SUITE_LOOPS_MAIN("space", 60, {test_placement, 1}, {test_between, 1},
-                 {test_fullest, 1}, {test_mixed, 1}, {test_mixed_idle, 1}, {test_chunks, 1},
-                 {test_reserve, 1}, {test_reserved_chunk, 1},
+                 {test_fullest, 1}, {test_mixed, 1}, {test_mixed_idle, 1},
+                 {test_chunks, 1}, {test_reserve, 1}, {test_reserved_chunk, 1},
                  {test_create_refused, 1}, {test_random, 4})

@@ -348,6 +348,15 @@ START_TEST(unread) {
 }
 END_TEST
 
+/* Make one, and its reader. */
+static int open_pipe(void) {
+  int reader;
+  ck_assert_int_eq(mkfifo(name, 0600), 0);
+  reader = open(name, O_RDONLY | O_NONBLOCK);
+  ck_assert_int_ge(reader, 0);
+  return reader;
+}
+
 /* One whose reader comes, reads a little, and goes: the program goes on, and
    has no signal from that. */
 START_TEST(left_by_reader) {
@@ -355,9 +364,7 @@ START_TEST(left_by_reader) {
   sigset_t set, pending;
   int reader;
   begin("all");
-  ck_assert_int_eq(mkfifo(name, 0600), 0);
-  reader = open(name, O_RDONLY | O_NONBLOCK);
-  ck_assert_int_ge(reader, 0);
+  reader = open_pipe();
   ck_assert_ptr_ne(signal(SIGPIPE, SIG_DFL), SIG_ERR);
   (void)sigemptyset(&set);
   (void)sigaddset(&set, SIGPIPE);
@@ -380,9 +387,7 @@ START_TEST(pipe_of_its_own) {
   sigset_t set, pending;
   int reader;
   begin("all");
-  ck_assert_int_eq(mkfifo(name, 0600), 0);
-  reader = open(name, O_RDONLY | O_NONBLOCK);
-  ck_assert_int_ge(reader, 0);
+  reader = open_pipe();
   (void)sigemptyset(&set);
   (void)sigaddset(&set, SIGPIPE);
   ck_assert_int_eq(sigprocmask(SIG_BLOCK, &set, NULL), 0);
